@@ -30,7 +30,7 @@ _VERBS = {
     "fit_resident": ("train.resident", "fit_resident"),
     "worth_it": ("worth.worth_it", "worth_it"),
     "forecast": ("worth.forecast", "forecast"),
-    "plot": ("plots.of_results", "plot"),
+    "plot": ("measure.pictures", "plot"),
 }
 _DOORS = ("tpu", "course")
 __all__ = [*_VERBS, *_DOORS, "__version__"]

@@ -1,9 +1,9 @@
 """What the page is made of: tables with their cells, and curves with their intervals."""
 
 from accel_helpers._values.words import format_bytes, format_seconds
+from accel_helpers.measure import pictures
 from accel_helpers.measure.measurement import VAGUE
 from accel_helpers.measure.timing import Measurement
-from accel_helpers.plots import style
 from benchmarks import harness
 
 
@@ -70,36 +70,14 @@ def growth(found, smallest) -> str:
     return f"{size(found['grown'])} ({_signed(found['grown'] - smallest['grown'])})"
 
 
-def series(lines, stem, *, title, xlabel, ylabel, log):
-    """Medians over a size with the bars of their intervals: its line in the page, and the file."""
+def series(lines, stem, *, title, xlabel, ylabel):
+    """Medians over a size with the bands of their intervals: its line in the page, and the file."""
     if not lines:
         return "", {}
-    with style.figure(8, 3.9, title, under=style.BARS) as (figure, axes):
-        medians = {n: {x: line[x].median for x in sorted(line)} for n, line in lines.items()}
-        labels = []
-        for i, (name, line) in enumerate(lines.items()):
-            colour, nested = style.COLOURS[i], min(4, 8 / max(1, len(lines) - 1))
-            size = 5 + (len(lines) - 1 - i) * nested  # seen where marks coincide
-            mark = {"marker": style.MARKS[i], "ms": size, "mfc": "none", "mew": 1.8}
-            middle = medians[name]
-            axes.plot(list(middle), list(middle.values()), color=colour, lw=1.2, **mark)
-            end = (max(middle), middle[max(middle)])
-            labels.append(style.Label(*end, style.folded(name), colour, mark))
-            for x, m in line.items():
-                axes.plot([x, x], m.interval, color=colour, lw=max(2, 6 - 2 * i), alpha=0.55)
-        sizes = sorted({x for line in lines.values() for x in line})
-        at, ends = sizes if len(sizes) <= 7 else (), (sizes[0] / 1.25, 1.25 * sizes[-1])
-        style.scale(axes.xaxis, xlabel, *ends, style.plain, log=True, at=at)
-        ends = [end for line in lines.values() for m in line.values() for end in m.interval]
-        low, high = (min(ends) / 1.4, 1.4 * max(ends)) if log else (0, 1.15 * max(ends))
-        style.scale(axes.yaxis, ylabel, low, high, format_seconds, log=log)
-        style.beside(figure, axes, labels)
-        said = []
-        for name, line in medians.items():
-            at = [f"{format_seconds(line[x])} at {style.plain(x)}" for x in (min(line), max(line))]
-            said.append(f"{name} from {' to '.join(at)}")
-        alt = f"Line plot over {xlabel}. {title}: {'; '.join(said)}."
-        return f"![{alt}](pictures/{stem}.png)\n", {f"{stem}.png": style.picture(figure, alt)}
+    ordered = {name: {x: line[x] for x in sorted(line)} for name, line in lines.items()}
+    axes = (xlabel, pictures.number), (ylabel, format_seconds)
+    drawn = pictures.lines(ordered, *axes, title=title, log=True)
+    return f"![{drawn.alt}](pictures/{stem}.png)\n", {f"{stem}.png": drawn}
 
 
 def _with_interval(measured, show) -> str:

@@ -10,7 +10,7 @@ from functools import partial
 from types import SimpleNamespace
 
 from accel_helpers._values.words import format_seconds
-from accel_helpers.plots import style
+from accel_helpers.measure import pictures
 from accel_helpers.worth import step_time
 from benchmarks import elements
 from benchmarks.forecast import (
@@ -37,8 +37,8 @@ BEFORE = ROOT / "benchmarks" / "forecast_before.toml"
 DOCS, PICTURE = ROOT / "docs" / "forecast.md", ROOT / "docs" / "pictures" / "forecast.png"
 COLOURS = {
     "engine": ("#767676", "D"),
-    "framework": (style.THIRD, "s"),
-    "training": (style.OWN, "o"),
+    "framework": ("#E69F00", "s"),
+    "training": (pictures.OWN, "o"),
 }
 
 
@@ -175,20 +175,20 @@ def picture(rows, given):
     }
     tenths = f"{10 * inside['training']:.0f}"
     title = f"About {tenths} of 10 published trainings lie in the shaded band"
-    with style.figure(style.WIDE, 3.2, title) as (figure, axes):
-        axes.axhspan(1 / width, width, color=style.OWN, alpha=0.12, lw=0)
-        axes.axhline(1, color=style.SAID, lw=1)
+    with pictures.drawing(title, 3.2) as axes:
+        axes.axhspan(1 / width, width, color=pictures.OWN, alpha=0.12, lw=0)
+        axes.axhline(1, color=pictures.GREY, lw=1)
         for kind, (colour, mark) in COLOURS.items():
             x, y = zip(*((x, y) for x, y, of in ratio if of == kind), strict=True)
             name = kind if kind == "training" else f"inference, {kind}"
             axes.plot(x, y, mark, color=colour, ms=3.5, alpha=0.6, mew=0, label=name)
-        ends = min(x for x, *_ in ratio) / 1.3, max(x for x, *_ in ratio) * 1.3
-        style.scale(axes.xaxis, "measured step", *ends, format_seconds, log=True)
-        style.scale(axes.yaxis, "forecast over measured", 1 / most, most, style.plain, log=True)
+        axes.set_ylim(1 / most, most)
+        pictures.scale(axes.xaxis, "measured step", format_seconds, log=True)
+        pictures.scale(axes.yaxis, "forecast over measured", pictures.number, log=True)
         axes.legend(frameon=False, loc="upper right", fontsize=9, handletextpad=0.2)
         said = ", ".join(f"{share:.0%} of {kind}" for kind, share in inside.items())
         band = f"in the band from {1 / width:.2f} to {width:.2f} lie {said}"
-        return style.picture(figure, f"Dot plot. {title}: {band}.")
+        return pictures.finished(axes, [band])
 
 
 PAGE = """\

@@ -172,7 +172,6 @@ def _training(part, stem, label):
         title=f"Seconds per epoch, {label}",
         xlabel="batch size",
         ylabel="seconds per epoch",
-        log=True,
     )
     text.append(picture)
     rows = [
@@ -247,7 +246,6 @@ def _samples(part, stem, label):
         title=f"Time per sample, {label}",
         xlabel="samples in an epoch",
         ylabel="time per sample",
-        log=False,
     )
     text.append(picture)
     counts = sorted({int(count) for sizes in backends.values() for count in sizes})

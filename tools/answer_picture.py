@@ -13,20 +13,20 @@ from datetime import date
 from itertools import product
 
 import lesson
-import matplotlib.ticker
 from PIL import Image
 
 import accel_helpers as ah
+from accel_helpers._values.words import times
 from accel_helpers.course.lessons.lesson_00 import ANSWER
 from accel_helpers.course.quickstart import quickstart_model
 from accel_helpers.machine import runtime
-from accel_helpers.plots import style
+from accel_helpers.measure import pictures
 from accel_helpers.train.images import load_images
 
 WIDTHS = (16, 128, 512, 2048)
 BATCH_SIZES = (32, 256, 2048)
 SECONDS = 5  # for each training
-INKS = ("#0072B2", "#D55E00", "#009E73", style.INK)  # of the batch sizes, and of the net
+MARKS = ("o", "s", "D", "^")  # of the batch sizes, and of the net
 COLOURS = 24  # of the file: fewer bytes, and nobody sees it
 CNN = "small CNN"
 README_PICTURE = lesson.ROOT / "docs" / "pictures" / "is-it-worth-it.png"
@@ -75,39 +75,25 @@ def measure():
 def draw(ratios, machine):
     """The picture, with a curve for each batch size and a mark for the net."""
     places = {model: place for place, model in enumerate([*WIDTHS, CNN])}
-    under = f"{NOTE} {style.BARS} Hollow: perhaps no difference.\nMeasured on {machine}."
-    with style.figure(style.WIDE, 3.2, TITLE, under=under) as (figure, axes):
-        axes.set_yscale("log")
-        axes.axhline(1, color=style.INK, lw=1.2)
-        labels = [style.Label(len(WIDTHS), 1, "1: no gain", style.INK)]
+    with pictures.drawing(TITLE, 3.2) as axes:
+        axes.axhline(1, color="black", lw=1.2)
+        axes.annotate("1: no gain", (3.4, 1), (0, 3), textcoords="offset points")
         for number, batch_size in enumerate(BATCH_SIZES):
             curve = {width: ratios[width, batch_size] for width in WIDTHS}
-            place, height = _draw_curve(axes, curve, places, number)
-            name = f"batches of {batch_size:,}"
-            mark = {"marker": style.MARKS[number]}
-            labels.append(style.Label(place, height, name, INKS[number], mark))
-        place, height = _draw_curve(axes, {CNN: ratios[CNN, 32]}, places, 3)
-        name = f"{CNN}, 64 x 64,\nbatches of 32"
-        labels.append(style.Label(place, height, name, INKS[3], {"marker": "^"}))
+            _draw_curve(axes, curve, places, number, f"batches of {batch_size:,}")
+        name = f"{CNN}, 64 x 64, batches of 32"
+        _draw_curve(axes, {CNN: ratios[CNN, 32]}, places, 3, name)
+        axes.legend(frameon=False, loc="upper left")
+        pictures.scale(axes.yaxis, "times as fast", pictures.number, log=True)
         axes.set_xticks([*places.values()], [*(f"{width:,}" for width in WIDTHS), CNN])
-        axes.set_xlabel("width: units in the hidden layer")
-        axes.set_ylabel("times as fast (log scale)")
-        axes.set_yticks([0.5, 1, 2, 5, 10, 20, 50])
-        axes.yaxis.set_major_formatter(
-            matplotlib.ticker.FuncFormatter(style.tick_format(style.plain))
-        )
-        axes.yaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())
-        style.beside(figure, axes, labels)
-        said = "; ".join(
-            f"{model} by {size}: {text(each)}" for (model, size), each in ratios.items()
-        )
-        alt = f"Line plot of times as fast over width. {NOTE} {TITLE}: on {machine}: {said}."
-        return style.picture(figure, alt)
+        axes.set_xlabel(f"width: units in the hidden layer. {machine}; hollow: no difference")
+        said = [f"{model} by {size}: {text(each)}" for (model, size), each in ratios.items()]
+        return pictures.finished(axes, [NOTE, f"on {machine}", *said])
 
 
-def _draw_curve(axes, curve, places, number):
+def _draw_curve(axes, curve, places, number, name):
     """Draw ratios with their intervals; hollow where there is no measurable difference."""
-    colour = INKS[number]
+    colour = pictures.COLOURS[number]
     xs, heights = [], []
     for model, each in curve.items():
         low, high = each.interval
@@ -115,17 +101,16 @@ def _draw_curve(axes, curve, places, number):
         x = places[model] + 0.06 * (number - 1)  # beside one another
         face = colour if each.conclusive else "white"
         axes.plot([x, x], [low, high], color=colour, lw=3, alpha=0.4, solid_capstyle="butt")
-        axes.plot([x], [height], style.MARKS[number], color=colour, mfc=face, ms=6, zorder=4)
+        axes.plot([x], [height], MARKS[number], color=colour, mfc=face, ms=6, zorder=4)
         xs.append(x)
         heights.append(height)
-    axes.plot(xs, heights, color=colour, lw=1.6)
-    return xs[-1], heights[-1]
+    axes.plot(xs, heights, color=colour, lw=1.6, label=name)
 
 
 def text(each):
     """A ratio in words."""
     if each.conclusive:
-        return f"{style.short(each.ratio)} times"
+        return f"{times(each.ratio)} times"
     return "nothing measurable"
 
 

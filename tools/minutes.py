@@ -44,9 +44,9 @@ BUSY = 2  # loops that keep the processor busy while lessons are timed
 
 MACHINERY = re.compile(
     r"(\w+ = )?((print|display)\()*"
-    r"(lesson|plots|ah\.course)\."
+    r"(lesson|ah\.course)\."
 )
-DRAWS = re.compile(r"\bah\.plot\(|\bplots\.|_animation\(|\blesson\.plot\(")
+DRAWS = re.compile(r"\bah\.plot\(|_animation\(|\blesson\.plot\(")
 SHOWS = re.compile(r"\blesson\.(verdict|reveal)\(\s*\"([^\"]+)\"")
 NOT_READ = re.compile(r"<details>\s*<summary>\s*Hint.*?</details>|<[^>]*>|(?<=\])\(\S*\)", re.S)
 ASKED = re.compile(r"^(?:ah\.course\.(show_quiz|draw_exam)|(lesson\.quiz))\(([^)]*)\)", re.M)

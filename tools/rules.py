@@ -278,7 +278,7 @@ def _alt_text(it):
         data = output.get("data", {})
         is_picture = any(kind.startswith("image/") for kind in data)
         if is_picture and not is_sentence(data.get("text/plain", "")):
-            yield i, "a stored picture needs a sentence as its text/plain: use plots."
+            yield i, "a stored picture needs a sentence as its text/plain: use ah.plot."
         if lacks_alt(data.get("text/html", "")):
             yield i, "a picture in the stored HTML has no alt text."
 

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 from accel_helpers._values.records import DataError
 from accel_helpers._values.words import shown
-from accel_helpers.course import lessons, pictures, predict, questions, quiz, record
+from accel_helpers.course import lessons, predict, questions, quiz, record
 from accel_helpers.course.kept import numbers_of
 from accel_helpers.course.outcomes import outcome_of
 from accel_helpers.course.places import Place, places
@@ -94,11 +94,14 @@ class Lesson:
 
         Without a result nothing is recorded, and the picture is the course's own.
         """
-        place = self._place(id, "picture")
-        if result is not None:
-            self._record(place, result)
-        title = place.title.format(result=result)
-        return pictures.PICTURES[place.picture](result, title)
+        drawings = lessons.drawings(self.number)
+        if id not in drawings:
+            raise self._no("picture", id, drawings)
+        draw = drawings[id]
+        if result is None:
+            return draw()
+        self._record(self.places.get(id, Place(id)), result)
+        return draw(result)
 
     def check(self, exercise: str, answer: object) -> lessons.Result:
         """Check the answer to an exercise of this lesson: whether it is right, and why not.
@@ -134,14 +137,13 @@ class Lesson:
         place = self.places.get(id)
         if place is not None and getattr(place, needs):
             return place
-        usable = []
-        for candidate in self.places.values():
-            if getattr(candidate, needs):
-                usable.append(candidate.id)
-        ids = "none"
-        if usable:
-            ids = ", ".join(usable)
-        raise ValueError(f"Lesson {self.number} has no {needs} for {shown(id)}. It has: {ids}.")
+        usable = [name for name, candidate in self.places.items() if getattr(candidate, needs)]
+        raise self._no(needs, id, usable)
+
+    def _no(self, what: str, id: str, ids: Iterable[str]) -> ValueError:
+        """Return the error for an id that has no question, sentences or picture."""
+        listed = ", ".join(ids) or "none"
+        return ValueError(f"Lesson {self.number} has no {what} for {shown(id)}. It has: {listed}.")
 
     def _record(self, place: Place, result: object) -> None:
         """Put the outcome and the numbers of a result on the record; print only a failure."""

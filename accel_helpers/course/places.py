@@ -4,8 +4,6 @@ A place begins with its heading, which is its id. Below it stand fields, each on
 `FIELDS`), then for each outcome its sentences:
 
     ## race
-    picture: measurements
-    title: Which takes less time?
     outcomes: Speedup
     [faster] **{result}.** So use it.
     [slower] **Slower.** Leave it out.
@@ -17,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 TEXTS = Path(__file__).parent / "verdicts"
-FIELDS = ("title", "question", "unit", "choices", "answer", "picture", "outcomes")
+FIELDS = ("question", "unit", "choices", "answer", "outcomes")
 # "## race" on a line of its own.
 HEADING = re.compile(r"^## (.+)\n", re.MULTILINE)
 # "[faster]" at the beginning of a line; a link such as "[this](there)" is none.
@@ -29,12 +27,10 @@ class Place:
     """One place of a lesson: what is asked, drawn or said there."""
 
     id: str
-    title: str = ""  # of its picture
     question: str = ""  # that asks for a guess
     unit: str = ""  # of the guess, where it is a number
     choices: tuple[str, ...] = ()  # of the guess, where it is one of them
     answer: str = ""  # of a guess whose answer no measurement gives
-    picture: str = ""  # one of `pictures.PICTURES`
     outcomes: str = ""  # one of `outcomes.OUTCOMES`: what its sentences are for
     sentences: Mapping[str, str] = field(default_factory=dict)  # by outcome
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from accel_helpers._values.words import fragment
-from accel_helpers.plots.style import Picture
+from accel_helpers.measure.pictures import Picture
 
 # A frame has the look and the text of each box by the place of its middle, (row, column).
 Frame = dict[tuple[float, float], tuple[str, str]]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy import ndarray
     from numpy.typing import ArrayLike
 
-    from accel_helpers.plots.style import Picture
+    from accel_helpers.measure.pictures import Picture
 
 MOST = 60  # cycles of a product that is drawn: each is a PNG inside the page
 KEY = ("useful", "padding", "waiting")  # what a cell does in a cycle

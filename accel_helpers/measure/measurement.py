@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
 from accel_helpers._values.records import positive
 from accel_helpers._values.words import format_range, format_seconds, percent, wrapped
+from accel_helpers.measure.pictures import Picture, Row, rows
 from accel_helpers.measure.series import CONFIDENCE, Place, locate
 
 FEW_SAMPLES = 5  # with fewer there is no interval, only a smallest and a largest value
@@ -21,6 +22,7 @@ LATE_SHARE = 0.02  # of samples over twice the median, from which a learner shou
 FASTER = "faster"
 SLOWER = "slower"
 SAME = "no measurable difference"
+FAR_APART = 8  # times longer than another one: both are seen on a logarithmic axis only
 VERDICTS = (FASTER, SLOWER, SAME)
 
 
@@ -100,6 +102,15 @@ class Measurement:
             self._warn_of_spread(),
         ]
         return tuple(warning for warning in warnings if warning)
+
+    @property
+    def finding(self) -> str:
+        """The title of its picture."""
+        return f"{self.name or 'a call'} takes {format_seconds(self.median)}"
+
+    def drawn(self, title: str) -> Picture:
+        """Return its picture; see `pictures.plot`."""
+        return drawn([self], title)
 
     @property
     def _spread(self) -> float:
@@ -199,6 +210,22 @@ def _samples(count: int) -> str:
     return f"{count} samples"
 
 
+def drawn(timings: Sequence[Measurement], title: str) -> Picture:
+    """Draw measurements below each other."""
+    things = []
+    ends: list[float] = []
+    for timing in timings:
+        median = timing.median
+        note = format_seconds(median)
+        thing = Row(timing.name, note, timing.samples, timing.interval, median)
+        things.append(thing)
+        ends += [*timing.interval, *timing.samples]
+    shortest = min(ends)
+    log = max(ends) > FAR_APART * shortest
+    x = ("time; dots: single timings, bar: 95 % interval", format_seconds)
+    return rows(things, x, title=title, log=log)
+
+
 @dataclass(frozen=True)
 class Speedup:
     """How two measurements compare, and whether they can be told apart.
@@ -235,6 +262,16 @@ class Speedup:
         if 0.5 < self.ratio < 2:
             return f"{self.ratio:.2f}"
         return f"{self.ratio:.2g}"
+
+    @property
+    def finding(self) -> str:
+        """The title of its picture, which shows the interval."""
+        finding, _, _ = str(self).removesuffix(self.reason).partition(" (")
+        return finding.rstrip(" .")
+
+    def drawn(self, title: str) -> Picture:
+        """Return the picture of both; see `pictures.plot`."""
+        return drawn([self.slow, self.fast], title)
 
     def __str__(self) -> str:
         slow = self.slow.name or "the first"

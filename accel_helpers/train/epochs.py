@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from accel_helpers._values.records import whole
+from accel_helpers._values.words import format_seconds
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
+from accel_helpers.measure.pictures import Picture
 from accel_helpers.train.device_memory import as_array
 from accel_helpers.train.stopwatch import stopwatch
 
@@ -35,6 +37,15 @@ class FitTiming:
         note = f"Each sample is an epoch of {steps} steps, divided by {steps}."
         samples = [epoch / steps for epoch in self.epochs.samples]
         return Measurement.from_samples(samples, name=self.epochs.name, notes=[note])
+
+    @property
+    def finding(self) -> str:
+        """The title of its picture."""
+        return f"an epoch takes {format_seconds(self.epochs.median)}"
+
+    def drawn(self, title: str) -> Picture:
+        """Return the picture of its epochs; see `pictures.plot`."""
+        return self.epochs.drawn(title)
 
     def __str__(self) -> str:
         return f"{self.epochs}\nAn epoch has {self.steps_per_epoch:,} steps."

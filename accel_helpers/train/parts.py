@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 
 from accel_helpers._values.records import positive, whole
 from accel_helpers._values.words import format_seconds
+from accel_helpers.measure import pictures
 from accel_helpers.train.epochs import BATCH_SIZE, time_fit
 
 STEPS = 100  # of a timed epoch, at every size: what starts an epoch is shared out among them
@@ -60,6 +61,15 @@ class StepParts:
     def verdict(self) -> str:
         """The largest part, one of `OUTCOMES`."""
         return self.largest
+
+    @property
+    def finding(self) -> str:
+        """The title of its picture."""
+        return pictures.largest(self.seconds)
+
+    def drawn(self, title: str) -> pictures.Picture:
+        """Return its picture; see `pictures.plot`."""
+        return pictures.bar(self.seconds, title=title)
 
     def to_dict(self) -> dict[str, float]:
         """Give the parts as plain values."""

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from accel_helpers._values import records
 from accel_helpers._values.words import format_duration, percent, spanned, times, wrapped
+from accel_helpers.measure import pictures
 from accel_helpers.measure.measurement import FASTER, SAME, SLOWER, Measurement, Speedup
 from accel_helpers.train.epoch_parts import PARTS
 from accel_helpers.train.fit_call import GENERATOR, FitCall
@@ -116,6 +117,15 @@ class Profile:
             if share > 0:
                 seconds[part] = share * self.epoch.median
         return seconds
+
+    @property
+    def finding(self) -> str:
+        """The title of its picture."""
+        return pictures.largest(self.seconds, "an epoch")
+
+    def drawn(self, title: str) -> pictures.Picture:
+        """Return its picture; see `pictures.plot`."""
+        return pictures.bar(self.seconds, title=title, whole="an epoch")
 
     @property
     def advised(self) -> list[Change]:

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from accel_helpers._values import records
 from accel_helpers._values.records import positive, whole
-from accel_helpers._values.words import format_duration, spanned, wrapped
+from accel_helpers._values.words import format_duration, spanned, times, wrapped
+from accel_helpers.measure import pictures
 from accel_helpers.measure.measurement import FEW_SAMPLES
 
 # the sentences of this folder's answers: {"break even": {"at": "The break-even is at …"}, …}
@@ -109,6 +110,40 @@ class BreakEven:
         other_low, other_high = self.there.cost(self.epochs)
         # at worst this machine is at its best, and the other one at its worst
         return low - other_high, high - other_low
+
+    @property
+    def finding(self) -> str:
+        """The title of its picture."""
+        early, late = self.crossing
+        if self.is_hardly_timed:
+            return "Too few timings to say where they cross"
+        if early == math.inf:
+            return f"{self.there.name}: it never pays"
+        shortest, longest = map(times, self.minutes)
+        stay = f"Under {shortest} minutes of training here, stay"
+        if late == math.inf:
+            return f"{stay} where you are"
+        return f"{stay}; over {longest}, change"
+
+    def drawn(self, title: str) -> pictures.Picture:
+        """Draw how long both take over the minutes of a training here; see `pictures.plot`."""
+        low, high = self.here.epoch
+        other_low, other_high = self.there.epoch
+        training = self.epochs * (low + high) / 120
+        marks = {"your training": (training, training)}
+        ends = [minutes for minutes in self.minutes if minutes < math.inf]
+        if ends:
+            middle = sum(ends) / len(ends)
+            marks["here they cross"] = (middle, middle)
+        most = 1.3 * max([training, *ends])
+        setup = self.there.setup_minutes
+        curves = {self.here.name: {0: 0, most: most}}
+        # The other machine gains most where epochs here are longest.
+        for name, factor in (("best", other_low / high), ("worst", other_high / low)):
+            curves[f"{self.there.name}, at {name}"] = {0: setup, most: setup + factor * most}
+        x = (f"minutes of training on {self.here.name}", pictures.number)
+        y = ("minutes until it is done", pictures.number)
+        return pictures.lines(curves, x, y, title=title, marks=marks)
 
     def __str__(self) -> str:
         sentences = records.load(WORDS, "set of sentences")["break even"]

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from accel_helpers.course.lessons import drawings
 from accel_helpers.course.places import TEXTS
 from accel_helpers.course.places import places as of_lesson
 
@@ -17,10 +18,11 @@ def headings(notebook):
 
 def places():
     """Where pages put results on the record: what is drawn or said there has a picture or words."""
-    found = {}
+    found = set()
     for path in TEXTS.glob("*.md"):
-        found |= {f"{path.stem}/{id}": place for id, place in of_lesson(path.stem).items()}
-    return {name for name, place in found.items() if place.picture or place.sentences}
+        ids = {id for id, place in of_lesson(path.stem).items() if place.sentences}
+        found |= {f"{path.stem}/{id}" for id in ids | drawings(path.stem).keys()}
+    return found
 
 
 def right(question, material=False):

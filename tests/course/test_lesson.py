@@ -11,17 +11,10 @@ from accel_helpers.course.page import Lesson, lesson
 from accel_helpers.course.places import place
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import Measurement
-from accel_helpers.plots.of_results import plot
+from accel_helpers.measure.pictures import plot
 from accel_helpers.train.epochs import FitTiming
 
-EPOCHS = """question: How long?
-unit: seconds
-picture: epochs
-title: It took {result.epochs.first_call:.1f} s
-"""
-RACE = """picture: measurements
-title: Which takes longer?
-outcomes: Speedup
+RACE = """outcomes: Speedup
 [faster] **{result.times} times.** See
 [this](there).
 [slower] No.
@@ -39,17 +32,13 @@ def measured(seconds, name=""):
 
 @pytest.fixture
 def page():
-    texts = {"epochs": EPOCHS, "race": RACE, "choice": CHOICE}
+    texts = {"race": RACE, "choice": CHOICE}
     return Lesson("00", {id: place(id, text) for id, text in texts.items()})
 
 
 def test_a_place_is_read_with_its_fields_and_sentences():
     read = place("race", RACE)
-    assert (read.picture, read.title, read.outcomes) == (
-        "measurements",
-        "Which takes longer?",
-        "Speedup",
-    )
+    assert read.outcomes == "Speedup"
     assert read.sentences == {
         "faster": "**{result.times} times.** See\n[this](there).",
         "slower": "No.",
@@ -58,7 +47,7 @@ def test_a_place_is_read_with_its_fields_and_sentences():
 
 
 def test_a_line_that_is_no_field_is_named():
-    with pytest.raises(ValueError, match="race: a line begins with one of title.*'colour: red'"):
+    with pytest.raises(ValueError, match="race: a line begins with one of question.*'colour: red'"):
         place("race", "colour: red\n")
 
 
@@ -106,12 +95,12 @@ def test_what_was_not_measured_is_not_on_the_record():
 
 
 def test_what_is_drawn_or_said_is_on_the_record(page):
-    page.plot("epochs", FitTiming(measured(1.0), 10))
+    page.plot("twice", FitTiming(measured(1.0), 10))
     race = timing.compare(measured(2.0, "cpu"), measured(1.0, "gpu"))
     page.verdict("race", race)
     kept = record.newest("00/")
-    assert {id: entry.outcome for id, entry in kept.items()} == {"epochs": "", "race": "faster"}
-    assert kept["epochs"].numbers["first call seconds"] == 3
+    assert {id: entry.outcome for id, entry in kept.items()} == {"twice": "", "race": "faster"}
+    assert kept["twice"].numbers["first call seconds"] == 3
     assert kept["race"].numbers["times as fast"] == 2.0
 
 
@@ -123,12 +112,12 @@ def test_a_sentence_is_its_text_wherever_it_is_shown(page):
 
 def test_a_folder_that_cannot_be_written_stops_nothing(page, monkeypatch, capsys):
     monkeypatch.setenv("ACCEL_RECORD", "/no such folder/course_record.json")
-    page.plot("epochs", FitTiming(measured(1.0), 10))
+    page.plot("twice", FitTiming(measured(1.0), 10))
     assert "Not saved" in capsys.readouterr().out
 
 
 def test_a_file_for_the_class_and_what_is_in_its_way_are_sentences(page, own_record):
-    page.plot("epochs", FitTiming(measured(1.0), 10))
+    page.plot("twice", FitTiming(measured(1.0), 10))
     file = own_record.with_name(record.HANDED_IN)
     assert page.hand_in() == f"{file}: 1 results, with no guess, answer or paper."
     assert page.gather(own_record.parent) == "1 results are on your record."

@@ -10,20 +10,18 @@ from cells import PATHS, SETS, cells, race
 
 from accel_helpers import course
 from accel_helpers.course import places
+from accel_helpers.course.lessons import drawings
 from accel_helpers.course.outcomes import NOT_MEASURED, OUTCOMES
-from accel_helpers.course.pictures import PICTURES
 
 WRITTEN = sorted(path.stem for path in places.TEXTS.glob("*.md"))
-VERBS = ("ask", "reveal", "verdict", "plot")
+VERBS = ("ask", "reveal", "verdict")
 # How a page may call them, and what the place then needs.
-NEEDED = {"ask": "question", "reveal": "question", "verdict": "sentences", "plot": "picture"}
+NEEDED = {"ask": "question", "reveal": "question", "verdict": "sentences"}
 
 
 def problems(place):
     """What is off in a place, a sentence for each."""
     found = []
-    if place.picture and place.picture not in PICTURES:
-        found.append(f"{place.id}: no such picture: {place.picture}")
     if place.sentences and place.outcomes not in OUTCOMES:
         found.append(f"{place.id}: no such outcomes: {place.outcomes!r}")
     can, there = {*OUTCOMES.get(place.outcomes, ())}, {*place.sentences}
@@ -31,20 +29,20 @@ def problems(place):
         found += [f"{place.id}: no sentence for [{label}]" for label in sorted(can - there)]
         never = there - can - {NOT_MEASURED}
         found += [f"{place.id}: [{label}] cannot come" for label in sorted(never)]
-    for text in (place.title, *place.sentences.values()):
+    for text in place.sentences.values():
         for _, name, *_ in Formatter().parse(text):
             if name is not None and not re.match(r"result\b", name):
                 found.append(f"{place.id}: {{{name}}} is not of the result")
     return found
 
 
-def calls(number):
+def calls(number, verbs=VERBS):
     """What a lesson's page calls of its lesson object: (verb, place)."""
     for cell in cells(number):
         for node in ast.walk(ast.parse(lesson.python(cell.source))):
             if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("lesson."):
                 verb = node.func.attr
-                if verb in VERBS:
+                if verb in verbs:
                     yield verb, ast.literal_eval(node.args[0])
 
 
@@ -60,7 +58,13 @@ def test_what_a_page_calls_is_written_and_what_is_written_is_called(number):
         (verb, id) for verb, id in called if id not in known or not getattr(known[id], NEEDED[verb])
     ]
     assert missing == []
-    assert {id for _, id in called} == known.keys()
+    drawn = set(calls(number, ["plot"]))
+    assert known.keys() <= {id for _, id in called | drawn}
+
+
+@pytest.mark.parametrize("number", WRITTEN)
+def test_what_a_page_draws_can_be_drawn_and_nothing_else(number):
+    assert {id for _, id in calls(number, ["plot"])} == drawings(number).keys()
 
 
 @pytest.mark.parametrize("number", WRITTEN)
@@ -98,4 +102,4 @@ def test_a_sentence_that_is_missing_or_cannot_come_is_seen():
     assert problems(places.place("race", good)) == []
     other = "outcomes: Speedup\n[faster] A {here}\n[equal] C\n"
     assert len(problems(places.place("race", other))) == 4
-    assert len(problems(places.place("race", "picture: none\noutcomes: none\n[faster] A\n"))) == 3
+    assert len(problems(places.place("race", "outcomes: none\n[faster] A\n"))) == 2

@@ -24,7 +24,7 @@ def course(tmp_path):
             code("setup", "import accel_helpers as ah\n" * 9, tagged=["setup"]),
             new_markdown_cell(f"One, [two](https://example.org) `three`.\n\n{HINT}\n\n{MAP}"),
             code("run", "a = 1\n\nprint(a)", printed("It is 1.\n1 2\n"), tagged=tagged),
-            code("box", "plots.a()\nb = 2\n" * 13, *TWO, tagged=["nbval-ignore-output"]),
+            code("box", "lesson.plot(1)\nb = 2\n" * 13, *TWO, tagged=["nbval-ignore-output"]),
             code("say", SAID[name], tagged=["nbval-ignore-output"]),
             code("stub", "my = ...\n" * 40, printed("Not yet, try it."), tagged=["exercise"]),
             *(code(None, 'lesson.ask("a", "how?")') for _ in range(times)),

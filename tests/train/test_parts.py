@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from fake_fit import FakeFit
 
-from accel_helpers.plots.of_results import plot
+from accel_helpers.measure.pictures import plot
 from accel_helpers.train.parts import StepParts, step_parts
 
 OVERHEAD = 0.002  # seconds of a step

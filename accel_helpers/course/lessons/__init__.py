@@ -2,8 +2,10 @@
 
 import functools
 import importlib
+from collections.abc import Callable
 
 from accel_helpers.course.checks import Check, Result
+from accel_helpers.measure.pictures import Picture
 
 __all__ = ["check"]
 
@@ -47,3 +49,9 @@ def exercises() -> dict[str, Check]:
         lesson = importlib.import_module(f"{__name__}.lesson_{number:02}")
         checks |= lesson.CHECKS
     return checks
+
+
+def drawings(number: str) -> dict[str, Callable[..., Picture]]:
+    """Return what draws each picture of a lesson, by the place's id."""
+    lesson = importlib.import_module(f"{__name__}.lesson_{number}")
+    return getattr(lesson, "PICTURES", {})

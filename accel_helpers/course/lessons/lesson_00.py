@@ -4,21 +4,7 @@ from pathlib import Path
 
 from accel_helpers._values import records
 from accel_helpers.course.checks import WordCheck
-from accel_helpers.plots.style import Picture
-
-ANSWER = Path(__file__).parents[1] / "data" / "answer.toml"
-
-
-def answer() -> Picture:
-    """Return the picture that answers the course's question; `tools/answer_picture.py` drew it."""
-    png = ANSWER.with_suffix(".png").read_bytes()
-    return Picture(png, measured()["alt"])
-
-
-def measured() -> dict:
-    """Return what the picture shows: "alt", "machine", and "ratios" as texts, by "width, batch"."""
-    return records.load(ANSWER, "file of the course")
-
+from accel_helpers.measure.pictures import Picture, plot
 
 NONE = "no measurable difference"
 
@@ -76,3 +62,20 @@ class ToldApart(WordCheck):
 
 
 CHECKS = {"00/told_apart": ToldApart()}
+
+
+ANSWER = Path(__file__).parents[1] / "data" / "answer.toml"
+
+
+def measured() -> dict:
+    """Return what the picture shows: "alt", "machine", and "ratios" as texts, by "width, batch"."""
+    return records.load(ANSWER, "file of the course")
+
+
+def answer() -> Picture:
+    """Return the picture that answers the course's question; `tools/answer_picture.py` drew it."""
+    png = ANSWER.with_suffix(".png").read_bytes()
+    return Picture(png, measured()["alt"])
+
+
+PICTURES = {"answer": answer, "twice": plot}

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from accel_helpers._values import records
 from accel_helpers.course.checks import WordCheck
+from accel_helpers.measure.pictures import plot
 
 _FILE = Path(__file__).parents[1] / "data" / "detective.toml"
 _MATERIAL = records.load(_FILE, "material of lesson 02")
@@ -46,3 +47,6 @@ class Detective(WordCheck):
 
 
 CHECKS = {"02/detective": Detective()}
+
+
+PICTURES = {"race": plot}

@@ -1,10 +1,17 @@
 """The exercises of lesson 03: broken benchmarks of the pretend accelerator."""
 
 import math
+from functools import partial
+from statistics import mean
 
-from accel_helpers._values.words import format_seconds, percent, shown
+from accel_helpers._values.words import format_seconds, percent, shown, times
 from accel_helpers.course.checks import Check, Told, WordCheck, ask
+from accel_helpers.course.climb import Climb
 from accel_helpers.course.lessons.pretend_device import COMPILING, ORDER, TRUTH, device_for
+from accel_helpers.measure import pictures
+from accel_helpers.measure.measurement import FASTER
+from accel_helpers.measure.pictures import plot
+from accel_helpers.train.profile_result import gain_in_words
 
 
 class Benchmark(Check):
@@ -74,3 +81,43 @@ class Diagnosis(WordCheck):
 
 
 CHECKS = {"03/diagnosis": Diagnosis(), "03/a": Benchmark()}
+
+
+def climb(found: Climb) -> pictures.Picture:
+    """Draw how many times as fast each stage of a climb is, with the best one in a strong colour.
+
+    The best has the batch size of the first stage, since larger batches can cost accuracy.
+    """
+    first = found.stages[0]
+    gains = found.overall
+    sure = {first.name: 1.0}
+    for stage in found.stages[1:]:
+        gain = gains[stage.name]
+        if gain.verdict == FASTER and stage.batch_size == first.batch_size:
+            sure[stage.name], _ = gain.interval
+    best = max(sure, key=sure.__getitem__)
+    title = f"{best}: at least {times(sure[best])} times as fast, same batch size"
+    if best == first.name:
+        title = "Nothing here is measurably faster with the same batch size"
+    things = []
+    for stage in found.stages:
+        said, interval, dots = "the start", None, (1.0,)
+        if stage is not first:
+            gain = gains[stage.name]
+            said = gain_in_words(gain).replace(" times as fast", " times")
+            interval, dots = gain.interval, ()
+        name = f"{stage.name}: less {stage.takes_away}".removesuffix(": less ")
+        right = f"{100 * mean(stage.accuracy):.1f} % right"
+        note = f"{said}; {format_seconds(stage.epoch.median)}, {right}"
+        colour = pictures.OWN if stage.name == best else pictures.PALE
+        things.append(pictures.Row(name, note, dots, interval, colour=colour))
+    x = (f"times as fast as {first.name}", pictures.number)
+    return pictures.rows(things, x, title=title, log=True)
+
+
+PICTURES = {
+    "parts": plot,
+    "climb": climb,
+    "profile": plot,
+    "waiting": partial(plot, title="A clock that is stopped at once misses the work"),
+}

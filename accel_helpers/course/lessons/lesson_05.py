@@ -3,8 +3,10 @@
 import math
 import operator
 from collections.abc import Callable
+from functools import partial
 
 from accel_helpers.course.checks import FunctionCheck
+from accel_helpers.measure.pictures import bars, plot
 
 
 def pays_from(factor: float, setup: float, never: Callable = operator.le) -> float:
@@ -71,3 +73,9 @@ class PaysFrom(FunctionCheck):
 
 
 CHECKS = {"05/pays_from": PaysFrom(pays_from)}
+
+
+PICTURES = {
+    "bars": partial(bars, title="The red part stays: no chip shortens the overhead"),
+    "crossing": plot,
+}

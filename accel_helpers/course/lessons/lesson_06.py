@@ -6,86 +6,8 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 
 from accel_helpers.course.checks import FunctionCheck
-from accel_helpers.plots import style
-
-
-def useful_cells(shares: Mapping[int, float], *, title: str) -> style.Picture:
-    """Draw the share of a matrix unit's cells that do useful work, over the size of the product.
-
-    Where the next size has a smaller share, both are marked with a dot and their numbers.
-
-    Parameters
-    ----------
-    shares : mapping of int to float
-        The shares, from 0 to 1, by n for products of (n, n) and (n, n), in ascending order.
-    title : str
-    """
-    percentages = {n: 100 * share for n, share in shares.items()}
-    sizes = list(percentages)
-    heights = list(percentages.values())
-    drops = _drops(percentages)
-    top = 1.2 * max(heights)
-    with style.figure(style.WIDE, 2.5, title) as (figure, axes):
-        axes.plot(sizes, heights, color=style.OWN, lw=1.8)
-        for before, after in drops:
-            # The text of each is some points away from its dot: the two dots lie close together.
-            _mark(axes, before, percentages[before], (-9, 9), "right")
-            _mark(axes, after, percentages[after], (9, -10), "left")
-        axes.set(xlabel="n, for (n, n) times (n, n), in the model")
-        style.scale(axes.yaxis, "useful cells", 0, top, "{:g} %".format)
-        finding = _finding(percentages, drops)
-        return style.picture(figure, f"Line plot. {finding}.")
-
-
-def _drops(percentages: dict[int, float]) -> list[tuple[int, int]]:
-    """Return (size, next size) wherever the next one has a smaller share.
-
-    {127: 50.0, 128: 60.0, 129: 20.0} -> [(128, 129)]
-    """
-    drops = []
-    for size, next_size in pairwise(percentages):
-        if percentages[next_size] < percentages[size]:
-            drops.append((size, next_size))
-    return drops
-
-
-def _finding(percentages: dict[int, float], drops: list[tuple[int, int]]) -> str:
-    """Return the shares at the smallest and the largest size, and at both sides of each drop.
-
-    {127: 50.0, 128: 60.0, 129: 20.0} with [(128, 129)] -> "Useful share of the cells over n, in the
-    model: 50.0 % at 127, 20.0 % at 129; 60.0 % at 128, but 20.0 % at 129"
-    """
-    smallest = min(percentages)
-    largest = max(percentages)
-    at_smallest = _percentage_at(percentages, smallest)
-    at_largest = _percentage_at(percentages, largest)
-    sentences = [f"{at_smallest}, {at_largest}"]
-    for before, after in drops:
-        high = _percentage_at(percentages, before)
-        low = _percentage_at(percentages, after)
-        sentences.append(f"{high}, but {low}")
-    listed = "; ".join(sentences)
-    return f"Useful share of the cells over n, in the model: {listed}"
-
-
-def _percentage_at(percentages: dict[int, float], size: int) -> str:
-    """Return the share at a size, such as "25.1 % at 128"."""
-    return f"{percentages[size]:.1f} % at {size}"
-
-
-def _mark(axes, n: int, percentage: float, offset: tuple[int, int], side: str) -> None:
-    """Mark a point of the line with a dot, and write its numbers beside it.
-
-    `offset` leads from the dot to the text, in points; `side` is the end of the text, "left" or
-    "right", that lies there.
-    """
-    axes.plot([n], [percentage], "o", color=style.OWN, mec="black", ms=5)
-    text = f"{n}: {percentage:.1f} %"
-    font = {"textcoords": "offset points", "ha": side, "va": "center"}
-    axes.annotate(text, (n, percentage), offset, **font)
-
-
-# --- cycles --------------------------------------------------------------------------------------
+from accel_helpers.measure import pictures
+from accel_helpers.measure.pictures import plot
 
 
 def cycles(
@@ -161,9 +83,6 @@ class Cycles(FunctionCheck):
     )
 
 
-# --- rounding ------------------------------------------------------------------------------------
-
-
 def _number(bits: int) -> float:
     """Return the number that 32 bits of float32, a whole number, stand for."""
     (value,) = struct.unpack("<f", struct.pack("<I", bits))
@@ -234,3 +153,19 @@ class Rounding(FunctionCheck):
 
 
 CHECKS = {"06/cycles": Cycles(cycles), "06/bfloat16": Rounding(bfloat16)}
+
+
+def useful(shares: Mapping[int, float]) -> pictures.Picture:
+    """Draw the useful share of a unit's cells over the size of a product, with each drop marked."""
+    curve = {size: 100 * share for size, share in shares.items()}
+    marks = {}
+    for size, following in pairwise(curve):
+        if curve[following] < curve[size]:
+            marks |= {f"{n}: {curve[n]:.1f} %": (n, curve[n]) for n in (size, following)}
+    x = ("n, for (n, n) times (n, n), in the model", pictures.number)
+    y = ("useful cells", "{:g} %".format)
+    title = "One more than fits, and the useful share of the cells drops"
+    return pictures.lines({"useful": curve}, x, y, title=title, marks=marks)
+
+
+PICTURES = {"useful": useful, "product": plot}

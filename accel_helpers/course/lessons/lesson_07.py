@@ -5,19 +5,15 @@ from itertools import pairwise
 from math import log
 from statistics import median_high
 
-from accel_helpers import plots
-from accel_helpers._values.words import format_count, format_rate, format_seconds
+from accel_helpers._values.words import format_count, format_rate, format_seconds, percent
 from accel_helpers.course.checks import FunctionCheck
-from accel_helpers.machine import hardware
+from accel_helpers.machine import backend, hardware
+from accel_helpers.measure import pictures
 from accel_helpers.measure.measurement import Measurement
+from accel_helpers.measure.pictures import plot
 from accel_helpers.measure.timing import APART
-from accel_helpers.plots.style import Picture
 from accel_helpers.worth import step_time
 
-# The names of the lines in the picture; that of a GPU is "the Tesla T4", for one.
-CPU = "the CPU"
-PRETEND = "a pretend T4 (estimated, not measured)"
-SENT = "a pretend T4, with the transfer"
 # Seconds to launch an operation on a GPU, fitted to published timings.
 LAUNCH = step_time.fitted().constants["operation_inference"]
 # Bytes a second of PCIe 3.0: 16 lanes of 8 Gbit/s each, of whose bits 128 of 130 are data.
@@ -127,61 +123,6 @@ def _seconds(time: Measurement | float) -> float:
     return getattr(time, "median", time)
 
 
-def adding(lines: Mapping[str, Curve]) -> Picture:
-    """Draw the times of an addition by its size; the title says from where on a chip is faster.
-
-    Where there is no GPU, a pretend T4 stands in, dashed.
-
-    Parameters
-    ----------
-    lines : mapping of str to mapping
-        The measured curves by the name of the device: `CPU`, and "the Tesla T4" or the like.
-    """
-    cpu = lines[CPU]
-    timed_chips = [name for name in lines if name != CPU]
-    estimates = {}
-    note = ""
-    if timed_chips:
-        name = timed_chips[0]
-        title = finding(cpu, lines[name], name)
-    else:
-        estimates = {PRETEND: pretend(cpu), SENT: pretend(cpu, LINK)}
-        title = finding(cpu, estimates[PRETEND], "")
-        launch = format_seconds(LAUNCH)
-        note = f"T4: {launch}, or your launch overhead if longer; then its data sheet."
-    return plots.curves(
-        lines,
-        title=title,
-        x=("numbers", _size),
-        y=("time", format_seconds),
-        log=True,
-        said=estimates,
-        note=note,
-    )
-
-
-def finding(cpu: Curve, chip: Curve, name: str) -> str:
-    """Return the title of the picture: from which size on the chip is faster, or that the CPU is.
-
-    `name` is that of the chip, such as "the Tesla T4"; an empty one means that its curve was
-    estimated, and the title says "probably".
-    """
-    crossing_size = crossing(cpu, chip)
-    if crossing_size is None:
-        winner = "this CPU adds" if name else "this CPU would probably add"
-        return f"Up to {format_count(max(cpu))} numbers, {winner} faster"
-    winner = f"{name} adds" if name else "a T4 would probably add"
-    rounded_size = float(f"{crossing_size:.1g}")
-    return f"From about {format_count(rounded_size)} numbers on, {winner} faster"
-
-
-def _size(numbers: float) -> str:
-    """Return a count as an axis shows it: "300", "1k", "4M"."""
-    if numbers < 1e3:
-        return f"{numbers:.0f}"
-    return format_rate(numbers, "").replace(" ", "")
-
-
 _LONGEST = (
     "You take the longest of the times in place of their sum.",
     "They come one after the other: the launch, the link, the memory. Add them up.",
@@ -264,3 +205,69 @@ class Seconds(FunctionCheck):
 
 
 CHECKS = {"07/seconds": Seconds(add_seconds)}
+
+
+# The names of the lines in the picture.
+CPU = "your CPU"
+PRETEND = "a T4, estimated"
+SENT = "a T4, estimated, with the transfer"
+
+
+def adding(curves: Mapping[str, Curve]) -> pictures.Picture:
+    """Draw the times of an addition by its size, by device; the crossing is marked.
+
+    Where there is no GPU, a pretend T4 stands in, dashed.
+    """
+    lines = {}
+    for device, curve in curves.items():
+        kind, _, _ = device.partition(":")
+        lines[f"your {kind.upper()}"] = curve
+    estimates = {}
+    chip = list(lines)[-1]
+    would = f"{chip} adds"
+    if chip == CPU:
+        estimates = {PRETEND: pretend(lines[CPU]), SENT: pretend(lines[CPU], LINK)}
+        chip, would = PRETEND, "a T4 would probably add"
+    lines |= estimates
+    size = crossing(lines[CPU], lines[chip])
+    title = f"Up to {format_count(max(lines[CPU]))} numbers, your CPU is faster"
+    marks = {}
+    if size is not None:
+        rounded = f"about {format_count(float(f'{size:.1g}'))}"
+        title = f"From {rounded} numbers on, {would} faster"
+        # The nearest size that was timed says how high the mark is.
+        nearest = min(lines[CPU], key=lambda numbers: abs(log(numbers / size)))
+        marks = {rounded: (size, _seconds(lines[CPU][nearest]))}
+    x, y = ("numbers", _size), ("time", format_seconds)
+    return pictures.lines(lines, x, y, title=title, log=True, dashed=list(estimates), marks=marks)
+
+
+def _size(numbers: float) -> str:
+    """Return a count as an axis shows it: "300", "1k", "4M"."""
+    if numbers < 1e3:
+        return f"{numbers:.0f}"
+    return format_rate(numbers, "").replace(" ", "")
+
+
+# The point of the roofline that its title is about.
+STEP = "training step"
+
+
+def roof(found: Mapping) -> pictures.Picture:
+    """Draw points under the roof that was measured, and that of the same chip's data sheet."""
+    points, measured = found["points"], found["roof"]
+    each, rate = points[STEP]
+    limit = min(measured["compute"], each * measured["memory"])
+    chip = hardware.match(backend.device_name(backend.devices()[-1]))
+    if chip is None or not hardware.peak(chip, "float32") or not chip.mem_bw_gb_s:
+        chip = hardware.match("Tesla T4")
+    peak = hardware.peak(chip, "float32")
+    roofs = {
+        "yours, measured": (measured["memory"], measured["compute"]),
+        f"{chip.name}, data sheet": (1e9 * chip.mem_bw_gb_s, 1e12 * peak),
+    }
+    title = f"The {STEP} reaches {percent(rate / limit)} of what the roof allows"
+    return pictures.roofline(points, roofs, title=title, step=STEP)
+
+
+PICTURES = {"adding": adding, "parts": plot, "roofline": roof}

@@ -2,9 +2,12 @@
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from accel_helpers._values.words import format_seconds, times
 from accel_helpers.course.checks import FunctionCheck
+from accel_helpers.measure import pictures
+from accel_helpers.train.parts import StepParts
 
 
 def pays_after(
@@ -67,3 +70,23 @@ class PaysAfter(FunctionCheck):
 
 
 CHECKS = {"08/pays_after": PaysAfter(pays_after)}
+
+
+def chain(found: Mapping[str, Mapping]) -> pictures.Picture:
+    """Draw the time of a chain of operations over its length, by what computed it."""
+    growth = {}
+    for way, curve in found.items():
+        growth[way] = times(curve[max(curve)].median / curve[min(curve)].median)
+    title = f"32 times the operations: NumPy {growth['NumPy']} times as long, XLA {growth['XLA']}"
+    x, y = ("operations in the chain", pictures.number), ("time of a call", format_seconds)
+    return pictures.lines(found, x, y, title=title, log=True)
+
+
+def modes(found: Mapping[str, StepParts]) -> pictures.Picture:
+    """Draw where the time of a step goes, in each of Keras's modes."""
+    overheads = [f"{name} {format_seconds(parts.overhead)}" for name, parts in found.items()]
+    title = f"Overhead of a step: {', '.join(overheads)}"
+    return pictures.bars({name: parts.seconds for name, parts in found.items()}, title=title)
+
+
+PICTURES = {"chain": chain, "bars": modes}

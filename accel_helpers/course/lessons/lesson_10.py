@@ -1,9 +1,13 @@
 """Lesson 10: its exercises: scaling fitted once, and a split without leaks."""
 
 import random
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 from accel_helpers.course.answers import plain
 from accel_helpers.course.checks import FunctionCheck, Told, ask
+from accel_helpers.measure import pictures, scores
+from accel_helpers.measure.scores import Score
 
 
 class _OnArrays(FunctionCheck):
@@ -23,9 +27,6 @@ class _OnArrays(FunctionCheck):
                 "Make new arrays: a - b is one, and a -= b changes a.",
             )
         return returned
-
-
-# --- scaling -------------------------------------------------------------------------------------
 
 
 def _scaled(images, fitted, axis=0, power=1):
@@ -103,9 +104,6 @@ class Scaling(_OnArrays):
         return plain(rows)
 
 
-# --- a split -------------------------------------------------------------------------------------
-
-
 def split(originals, seed: int, share: int = 5) -> tuple:
     """Return the places of the pictures to train on, and of those to hold out, as two arrays.
 
@@ -166,3 +164,47 @@ class Split(_OnArrays):
 
 
 CHECKS = {"10/scaling": Scaling(scale), "10/split": Split(split)}
+
+
+def prepared(right: Mapping[str, Sequence[bool]]) -> pictures.Picture:
+    """Draw the share of right answers by how the images were prepared, with its interval."""
+    shares, things = {}, []
+    for name, answers in right.items():
+        count = int(sum(answers))
+        shares[name] = 100 * count / len(answers)
+        interval = tuple(100 * end for end in scores.wilson(count, len(answers)))
+        things.append(pictures.Row(name, f"{shares[name]:.1f} %", (shares[name],), interval))
+    worst = min(shares, key=shares.__getitem__)
+    lost = max(shares.values()) - shares[worst]
+    title = f"{worst}: {lost:.0f} points lost, without an error"
+    axis, start = _axis(shares.values())
+    return pictures.rows(things, axis, title=title, start=start)
+
+
+def ladder(models: Sequence[Score]) -> pictures.Picture:
+    """Draw models, each one change away from the one before; the last that is better is strong."""
+    best, notes = models[0], [f"{100 * models[0].accuracy:.1f} %"]
+    for before, after in pairwise(models):
+        change = scores.change(before, after)
+        _, _, note = str(change).partition(": ")
+        notes.append(note)
+        if change.verdict == scores.BETTER:
+            best = after
+    things, dots = [], []
+    for model, note in zip(models, notes, strict=True):
+        shares = [100 * share for share in model.by_seed]
+        colour = pictures.OWN if model is best else pictures.PALE
+        things.append(pictures.Row(model.name, note, shares, None, 100 * model.accuracy, colour))
+        dots += shares
+    title = f"{best.name} is the last change that measurably helps"
+    axis, start = _axis(dots)
+    return pictures.rows(things, axis, title=title, start=start)
+
+
+def _axis(shares: Iterable[float]) -> tuple[pictures.Axis, float]:
+    """Return an axis of shares in %, and where it begins: at the ten below the lowest."""
+    start = 10 * (min(shares) // 10)
+    return (f"right answers, in %; the axis begins at {start:.0f}", pictures.number), start
+
+
+PICTURES = {"scaling": prepared, "ladder": ladder}

@@ -1,0 +1,400 @@
+"""The pictures: rows with intervals, bars in pieces, lines, and a roofline.
+
+Its title is what a picture found. Colours: Okabe and Ito, https://jfly.uni-koeln.de/color/.
+"""
+
+import io
+import itertools
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from accel_helpers._values.words import format_rate, format_seconds, percent, shown
+
+OWN, PALE = "#0072B2", "#9CC3DC"  # the learner's result; what the title is not about
+OTHER, GREY = "#D55E00", "#595959"
+COLOURS = (OWN, "#E69F00", OTHER, "#009E73", "#CC79A7", "#56B4E9", "#000000")
+# A piece of a step or of an epoch has the same colour in every picture.
+NAMES = ("compute", "memory", "overhead", "input", "wait", "validation", "callbacks")
+PIECES = dict(zip(NAMES, COLOURS, strict=True))
+STYLE: dict[Any, object] = {
+    "font.size": 9.5,
+    "figure.titlesize": 11,
+    "figure.titleweight": "bold",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#E4E4E4",
+    "figure.constrained_layout.w_pad": 0.08,
+    "figure.constrained_layout.h_pad": 0.06,
+}
+DPI = 160
+WIDE = 5.4  # inches of a picture; a page shows 100 dots for each
+WIDEST = 8.6
+LINE = 0.065  # the share of the axes' height that a line of text takes up
+Axis = tuple[str, Callable[[float], str]]  # what it says, and what writes its numbers
+number = "{:,.12g}".format  # a number beside an axis that has no unit
+_flops = partial(format_rate, unit="FLOP/s")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture with the sentence that says what it shows."""
+
+    png: bytes = field(repr=False)
+    alt: str
+
+    def __str__(self) -> str:
+        return self.alt
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        # Bytes 16 to 19 of a PNG hold its width in pixels.
+        pixels = int.from_bytes(self.png[16:20], "big")
+        width = pixels * 100 // DPI
+        data = {"image/png": self.png, "text/plain": self.alt}
+        metadata = {"image/png": {"width": width, "alt": self.alt}}
+        return data, metadata
+
+
+@contextmanager
+def drawing(title: str, height: float, width: float = WIDE):
+    """Make axes of so many inches under a title, without pyplot's global state."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    title = title[:1].upper() + title[1:]
+    lines = textwrap.wrap(title, int(11.2 * width))
+    with matplotlib.rc_context(STYLE):
+        figure = Figure((width, height + 0.2 * len(lines)), layout="constrained")
+        figure.suptitle("\n".join(lines), x=0.01, ha="left")
+        figure.set_label(title)
+        yield figure.subplots()
+
+
+def finished(axes, texts: Sequence[str]) -> Picture:
+    """Return what was drawn, in 256 colours: a third of the bytes; title and texts describe it."""
+    from PIL import Image
+
+    full = io.BytesIO()
+    axes.figure.savefig(full, format="png", dpi=DPI)
+    few_colours = Image.open(full).convert("RGB").quantize(256)
+    small = io.BytesIO()
+    few_colours.save(small, "png", optimize=True)
+    content = "; ".join(texts)
+    return Picture(small.getvalue(), f"{axes.figure.get_label()}: {content}.")
+
+
+def scale(axis, label: str, text: Callable[[float], str], log: bool = False) -> None:
+    """Name one of the two axes, and set its few ticks."""
+    from matplotlib.ticker import Locator, LogLocator, MaxNLocator, NullFormatter
+
+    locator: Locator = MaxNLocator(6, steps=(1, 2, 5, 10))
+    if log:
+        setting = f"{axis.axis_name}scale"
+        axis.axes.set(**{setting: "log"})
+        low, high = axis.get_view_interval()
+        steps = [1]
+        if high < 100 * low:
+            # Few decades have room for the numbers between them.
+            steps = [1, 2, 5]
+        locator = LogLocator(subs=steps, numticks=7)
+        axis.set_minor_formatter(NullFormatter())
+        label = f"{label} (log scale)"
+    axis.set_label_text(label)
+    axis.set_major_locator(locator)
+    axis.set_major_formatter(lambda value, _: text(value))
+
+
+@dataclass(frozen=True)
+class Row:
+    """A thing with its dots, the bar of its interval, its middle, and a note beside it."""
+
+    name: str
+    note: str
+    dots: Sequence[float] = ()
+    interval: tuple[float, float] | None = None
+    middle: float | None = None
+    colour: str = OWN
+
+
+def rows(
+    things: Sequence[Row],
+    x: Axis,
+    *,
+    title: str,
+    log: bool = False,
+    start: float = 0,
+    levels: Mapping[str, float] | None = None,
+) -> Picture:
+    """Draw things below each other, from `start` on; `levels` are upright lines, by their names."""
+    levels = levels or {}
+    texts = list(levels)
+    letters = 0
+    names = []
+    for thing in things:
+        texts.append(f"{thing.name} {thing.note}")
+        letters = max(letters, len(thing.note))
+        name = textwrap.fill(thing.name, 26)
+        names.append(name)
+    lines = "\n".join(names).count("\n") + 1
+    height = 0.7 + 0.12 * len(things) + 0.19 * lines
+    # The notes stand to the right of the axes.
+    width = 4.4 + 0.075 * letters
+    width = min(max(width, WIDE), WIDEST)
+    with drawing(title, height, width) as axes:
+        for place, thing in enumerate(things):
+            _draw_row(axes, place, thing)
+        for name, value in levels.items():
+            axes.axvline(value, color=GREY, ls="--")
+            above = {"ha": "center", "va": "bottom", "annotation_clip": False}
+            axes.annotate(name, (value, -0.6), **above)
+        axes.set_yticks(range(len(things)), names)
+        axes.set_ylim(len(things) - 0.5, -0.5)
+        axes.grid(axis="y", visible=False)
+        scale(axes.xaxis, *x, log)
+        if not log:
+            axes.set_xlim(left=start)
+        return finished(axes, texts)
+
+
+def _draw_row(axes, place: int, row: Row) -> None:
+    """Draw a row: its bar is solid where no dots or middle are to be seen in it."""
+    if row.interval:
+        low, high = row.interval
+        alpha = 1.0
+        if row.dots or row.middle:
+            alpha = 0.4
+        axes.barh(place, high - low, 0.55, low, color=row.colour, alpha=alpha)
+    for number, dot in enumerate(row.dots):
+        height = float(place)
+        if len(row.dots) > 1:
+            # At different heights, the same in every picture, so that each dot can be seen.
+            step = 7 * number % 11
+            height += 0.03 * (step - 5)
+        axes.plot([dot], [height], "o", color=row.colour, ms=4, mew=0, alpha=0.7)
+    if row.middle:
+        axes.plot([row.middle], [place], "|", color="black", ms=12, mew=1.6)
+    beside = axes.get_yaxis_transform()
+    axes.annotate(row.note, (1, place), (6, 0), beside, "offset points", va="center")
+
+
+def bar(pieces: Mapping[str, float], *, title: str, whole: str = "a step") -> Picture:
+    """Draw one bar in pieces, given in seconds, each in a row that begins where the last ends."""
+    colours = _colours(pieces)
+    total = sum(pieces.values())
+    things = []
+    start = 0.0
+    for name, seconds in pieces.items():
+        end = start + seconds
+        duration = format_seconds(seconds)
+        note = f"{duration}, {percent(seconds / total)}"
+        thing = Row(name, note, interval=(start, end), colour=colours[name])
+        things.append(thing)
+        start = end
+    return rows(things, (f"time of {whole}", format_seconds), title=title)
+
+
+def bars(things: Mapping[str, Mapping[str, float]], *, title: str) -> Picture:
+    """Draw a step of each thing as a bar in pieces, given in seconds, the same pieces in each."""
+    first = next(iter(things.values()))
+    colours = _colours(first)
+    starts = [0.0] * len(things)
+    texts = list(things)
+    with drawing(title, 1.0 + 0.32 * len(things)) as axes:
+        for piece, colour in colours.items():
+            lengths = [pieces[piece] for pieces in things.values()]
+            axes.barh(list(things), lengths, 0.62, starts, color=colour, label=piece)
+            for place, length in enumerate(lengths):
+                starts[place] += length
+                duration = format_seconds(length)
+                texts[place] += f", {piece} {duration}"
+        for place, total in enumerate(starts):
+            duration = format_seconds(total)
+            axes.annotate(f" {duration}", (total, place), va="center")
+        # Room for what stands beside the longest bar.
+        axes.set_xlim(0, 1.15 * max(starts))
+        axes.invert_yaxis()
+        axes.grid(axis="y", visible=False)
+        above = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": len(colours)}
+        axes.legend(frameon=False, handlelength=1, **above)
+        scale(axes.xaxis, "time of a step", format_seconds)
+        return finished(axes, texts)
+
+
+def _colours(pieces: Mapping[str, float]) -> dict[str, str]:
+    """Return the colour of each piece; those that are in no other picture take turns."""
+    colours = {}
+    others = itertools.cycle(COLOURS)
+    for piece in pieces:
+        other = next(others)
+        colours[piece] = PIECES.get(piece, other)
+    return colours
+
+
+def lines(
+    curves: Mapping[str, Mapping],
+    x: Axis,
+    y: Axis,
+    *,
+    title: str,
+    log: bool = False,
+    dashed: Sequence[str] = (),
+    marks: Mapping[str, tuple[float, float]] | None = None,
+) -> Picture:
+    """Draw lines of one number over another, at most seven, each with its name at its end.
+
+    A curve maps x to y, a number or a Measurement. `dashed` names those that were not measured.
+    """
+    _, write_x = x
+    _, write_y = y
+    texts = []
+    with drawing(title, 2.8) as axes:
+        for colour, (name, curve) in zip(COLOURS, curves.items(), strict=False):
+            look: dict = {"marker": "o", "ms": 3.5}
+            if name in dashed:
+                look = {"ls": "--"}
+            places = list(curve)
+            middles = []
+            lows = []
+            highs = []
+            for value in curve.values():
+                middle = getattr(value, "median", value)
+                low, high = getattr(value, "interval", (value, value))
+                middles.append(middle)
+                lows.append(low)
+                highs.append(high)
+            axes.plot(places, middles, color=colour, **look)
+            axes.fill_between(places, lows, highs, color=colour, alpha=0.3)
+            ends = [f"{write_y(middles[end])} at {write_x(places[end])}" for end in (0, -1)]
+            texts.append(f"{name} from {' to '.join(ends)}")
+        scale(axes.xaxis, *x, log)
+        scale(axes.yaxis, *y, log)
+        _name_ends(axes, list(curves))
+        for text, point in (marks or {}).items():
+            axes.plot(*point, "o", color="black", ms=5, zorder=4)
+            axes.annotate(text, point, (7, -3), textcoords="offset points", va="top", zorder=4)
+            texts.append(text)
+        return finished(axes, texts)
+
+
+def _name_ends(axes, names: Sequence[str]) -> None:
+    """Write the name of each line beside its end, so that none covers another."""
+    heights = {}
+    ends = {}
+    for name, line in zip(names, axes.lines, strict=True):
+        end = line.get_xydata()[-1]
+        pixel = axes.transData.transform(end)
+        _, heights[name] = axes.transAxes.inverted().transform(pixel)
+        ends[name] = (end, line.get_color())
+    # The lowest first; below it and above the others there must be room for the rest.
+    ordered = sorted(names, key=heights.__getitem__)
+    texts = [textwrap.fill(name, 22) for name in ordered]
+    rooms = [LINE * (text.count("\n") + 1.5) for text in texts]
+    free = 0.0
+    above = sum(rooms)
+    for name, text, room in zip(ordered, texts, rooms, strict=True):
+        above -= room
+        half = room / 2
+        height = min(heights[name], 1.08 - above - half)
+        height = max(height, free + half)
+        free = height + half
+        end, colour = ends[name]
+        leader = {"arrowstyle": "-", "color": colour, "relpos": (0, 0.5)}
+        place = {"xytext": (1.06, height), "textcoords": axes.transAxes, "va": "center"}
+        axes.annotate(text, end, arrowprops=leader, **place)
+
+
+def roofline(
+    points: Mapping[str, tuple[float, float]],
+    roofs: Mapping[str, tuple[float, float]],
+    *,
+    title: str,
+    step: str,
+) -> Picture:
+    """Draw what programs reached under what a machine can reach, and an arrow from `step` up.
+
+    By Williams, Waterman and Patterson, Communications of the ACM 52 (2009), 65. By their names,
+    `points` are (operations per byte moved, operations per second) and `roofs` (bytes per second,
+    operations per second): the machine's own roof first, and then a dashed one.
+    """
+    own_memory, own_compute = next(iter(roofs.values()))
+    across = [own_compute / own_memory]
+    for each, _ in points.values():
+        across.append(each)
+    left = min(across) / 4
+    right = 8 * max(across)
+    looks: list[dict] = [{"color": OWN, "lw": 2.2}, {"color": GREY, "ls": "--"}]
+    texts = []
+    with drawing(title, 3.2) as axes:
+        for look, (name, (memory, compute)) in zip(looks, roofs.items(), strict=True):
+            places = [left, compute / memory, right]
+            heights = [left * memory, compute, compute]
+            axes.plot(places, heights, **look)
+            level = _flops(compute)
+            text = f"{name}: {level}"
+            axes.annotate(text, (right, compute), (0, 3), textcoords="offset points", ha="right")
+            texts.append(text)
+        for name, point in points.items():
+            each, rate = point
+            colour = GREY
+            size = 4
+            if name == step:
+                colour = OTHER
+                size = 8
+            axes.plot(*point, "o", color=colour, ms=size)
+            axes.annotate(name, point, (0, -15), textcoords="offset points", ha="center")
+            reached = _flops(rate)
+            texts.append(f"{name} {reached} at {each:.3g}")
+        each, rate = points[step]
+        limit = min(own_compute, each * own_memory)
+        arrow = {"arrowstyle": "->", "color": OTHER, "lw": 1.8}
+        axes.annotate("", (each, limit), (each, rate), arrowprops=arrow)
+        axes.margins(y=0.12)
+        scale(axes.xaxis, "operations per byte moved", number, log=True)
+        scale(axes.yaxis, "operations per second", _flops, log=True)
+        return finished(axes, texts)
+
+
+def plot(result, *, title: str = "") -> Picture:
+    """Draw what one of the verbs returned.
+
+    Parameters
+    ----------
+    result : Measurement, Speedup, FitTiming, Profile, BreakEven, StepParts or mapping
+        A mapping is of names to seconds, the parts of one step.
+    title : str, optional
+        Above the picture: what was found. By default what the result says of itself.
+
+    Returns
+    -------
+    Picture
+        Its `alt` says the same in a sentence. A TypeError for anything else.
+
+    Examples
+    --------
+    >>> import accel_helpers as ah
+    >>> print(plot({"compute": 0.001, "overhead": 0.003}))
+    75 % of a step is overhead: compute 1 ms, 25 %; overhead 3 ms, 75 %.
+    """
+    if isinstance(result, Mapping) and result:
+        return bar(result, title=title or largest(result))
+    if not hasattr(result, "drawn"):
+        raise TypeError(
+            "plot draws a Measurement, a comparison, the epochs of time_fit, a profile, a "
+            "break-even, or the parts of a step, also as a mapping of names to seconds; got "
+            f"{shown(result)}."
+        )
+    title = title or result.finding
+    return result.drawn(title)
+
+
+def largest(pieces: Mapping[str, float], whole: str = "a step") -> str:
+    """Say which piece is the largest, and its share of the whole."""
+    name = max(pieces, key=pieces.__getitem__)
+    total = sum(pieces.values())
+    share = percent(pieces[name] / total)
+    return f"{share} of {whole} is {name}"
