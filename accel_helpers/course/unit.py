@@ -18,7 +18,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from accel_helpers._values.records import whole
-from accel_helpers.course.player import Frame, Player, drawn, moved, played, written
+from accel_helpers.course.player import QUEUED, Frame, Player, drawn, moved, played, written
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -376,15 +376,15 @@ def _frame(step: Step) -> Frame:
 
     unit = step.unit
     m, n = step.product.shape
-    # The queues are there, and for a small unit the lines of text need more room.
-    left = -max(7, m + unit.rows) / 2 - 0.8
+    # Room for the queues, and beside a small unit for the lines of text.
+    left = -max(QUEUED * (m + unit.rows) + 0.6, 6.4 - unit.columns)
     spent = step.cycle * unit.cells
     counter = f"Useful so far: {step.useful_so_far} of {spent} cell-cycles."
     frame = written(-3, left, f"{step.heading}.", step.event, counter, READING)
     frame[-0.9, left / 2] = ("text", QUEUES)
     for (row, column), activation in step.activations.items():
         if column < 0:
-            frame[row, column / 2 - 0.4] = ("queued", _text(activation))
+            frame[row, QUEUED * (column + 0.5) - 0.6] = ("queued", _text(activation))
     for row, column in np.ndindex(unit.rows, unit.columns):
         frame[row, column] = step.cell((row, column))
         # It hands its activation to the right, and its sum down.
