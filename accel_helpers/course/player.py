@@ -15,8 +15,9 @@ from accel_helpers.measure.pictures import Picture
 Frame = dict[tuple[float, float], tuple[str, str]]
 # In inches.
 TALL = 0.54  # from a row of the grid to the next
-WIDE = 0.54  # from a column to the next, unless a text is longer
-DIGIT = 0.08  # the width of a digit
+WIDE = 0.46  # from a column to the next, unless a text is longer
+DIGIT = 0.072  # the width of a digit
+QUEUED = 0.42  # columns that a number in a queue takes: a telephone shows the whole frame
 DPI = 160  # as many as `Picture` counts for an inch
 
 
@@ -41,7 +42,7 @@ LOOKS = {
     "working": BUSY,
     "padding": Look("#E69F00", "#7A5400", height=0.84),
     "waiting": Look("#ECECEC", "#BFBFBF", "#595959", height=0.84),
-    "queued": Look("white", "#8C8C8C", width=0.5),
+    "queued": Look("white", "#8C8C8C", width=QUEUED),
     "number": Look("white", "#8C8C8C"),
     "new": Look("white", line=1.8, edge="black", weight="bold"),
     "text": Look(),

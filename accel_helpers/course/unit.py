@@ -18,7 +18,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from accel_helpers._values.records import whole
-from accel_helpers.course.player import Frame, Player, drawn, moved, played, written
+from accel_helpers.course.player import QUEUED, Frame, Player, drawn, moved, played, written
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -92,9 +92,8 @@ class Run:
     product: ndarray  # of shape (m, n)
     cycles: int
     tiles: int
-    # How many cell-cycles (one cell in one cycle) are "useful": they multiply an element of a by
-    # an element of b. In "padding" a zero only fills the grid up; "waiting" cells have no
-    # activation: while loading, at the start and the end.
+    # How many cell-cycles (one cell in one cycle) are "useful", are "padding", which multiplies by
+    # a zero that only fills the grid up, or "waiting": without an activation.
     use: dict[str, int]
     text: str  # all of it in words
 
@@ -314,11 +313,10 @@ def unit_strip(unit: MatrixUnit, a: ArrayLike, b: ArrayLike, cycles: Collection[
     Examples
     --------
     >>> print(unit_strip(MatrixUnit(1, 1), [[3]], [[4]], cycles=[2]))
-    Strip. Matrix unit: (1, 1) times (1, 1) on 1 x 1 cells: 2 cycles, 1 tile. Of 2 cell-cycles: \
-useful 50.0 %, padding 0.0 %, waiting 50.0 %. Cycle 2 of 2, computing. 1 of 1 cells useful; 1 sum \
-leaves below.
+    Strip. Matrix unit of 1 x 1 cells, (1, 1) times (1, 1). Cycle 2 of 2, computing. 1 of 1 cells \
+useful; 1 sum leaves below. In all 1 of 2 cell-cycles are useful (50.0 %).
     """
-    steps, alt = _shown(unit, a, b)
+    steps, name, total = _shown(unit, a, b)
     chosen = [step for step in steps if step.cycle in cycles]
     if not chosen:
         raise ValueError(f"cycles must be between 1 and {len(steps)}; got {cycles}.")
@@ -331,7 +329,7 @@ leaves below.
         down, right = divmod(place, 2)
         strip |= moved(frame, down * height, right * width)
     words = " ".join(str(step) for step in chosen)
-    return drawn(strip, f"Strip. {alt} {words}", [strip])
+    return drawn(strip, f"Strip. {name}. {words} {total}", [strip])
 
 
 def unit_animation(unit: MatrixUnit, a: ArrayLike, b: ArrayLike) -> Player:
@@ -353,21 +351,23 @@ def unit_animation(unit: MatrixUnit, a: ArrayLike, b: ArrayLike) -> Player:
     >>> len(unit_animation(MatrixUnit(1, 1), [[3]], [[4]]).frames)
     2
     """
-    steps, alt = _shown(unit, a, b)
+    steps, name, total = _shown(unit, a, b)
     frames = [_frame(step) for step in steps]
-    return played(frames, f"Animation. {alt}")
+    return played(frames, f"Animation of {len(steps)} cycles. {name}. {total}")
 
 
-def _shown(unit: MatrixUnit, a: ArrayLike, b: ArrayLike) -> tuple[list[Step], str]:
-    """Return the cycles of a product that is small enough for a picture, and its `Run` in words."""
-    run = unit.multiply(a, b)
-    if run.cycles > MOST:
-        raise ValueError(
-            f"a picture has room for {MOST} cycles; {unit} take {run.cycles} for this product. "
-            "MatrixUnit(3, 3) and four rows of activations show the same."
-        )
-    words = run.text.replace("\n", " ")
-    return list(unit.steps(a, b)), f"Matrix unit: {words}"
+def _shown(unit: MatrixUnit, a: ArrayLike, b: ArrayLike) -> tuple[list[Step], str, str]:
+    """Return the cycles of a small product, and in words: which it is, and its useful share."""
+    a, b = _matrices(a, b)
+    cycles = unit.cycles(*a.shape, b.shape[1])
+    if cycles > MOST:
+        told = f"{unit} take {cycles} for this product"
+        raise ValueError(f"a picture has room for {MOST} cycles; {told}. Try MatrixUnit(3, 3).")
+    steps = list(unit.steps(a, b))
+    spent = unit.cells * cycles
+    useful = steps[-1].useful_so_far
+    total = f"In all {useful} of {spent} cell-cycles are useful ({100 * useful / spent:.1f} %)."
+    return steps, f"Matrix unit of {unit}, {a.shape} times {b.shape}", total
 
 
 def _frame(step: Step) -> Frame:
@@ -376,15 +376,15 @@ def _frame(step: Step) -> Frame:
 
     unit = step.unit
     m, n = step.product.shape
-    # The queues are there, and for a small unit the lines of text need more room.
-    left = -max(7, m + unit.rows) / 2 - 0.8
+    # Room for the queues, and beside a small unit for the lines of text.
+    left = -max(QUEUED * (m + unit.rows) + 0.6, 6.4 - unit.columns)
     spent = step.cycle * unit.cells
     counter = f"Useful so far: {step.useful_so_far} of {spent} cell-cycles."
     frame = written(-3, left, f"{step.heading}.", step.event, counter, READING)
     frame[-0.9, left / 2] = ("text", QUEUES)
     for (row, column), activation in step.activations.items():
         if column < 0:
-            frame[row, column / 2 - 0.4] = ("queued", _text(activation))
+            frame[row, QUEUED * (column + 0.5) - 0.6] = ("queued", _text(activation))
     for row, column in np.ndindex(unit.rows, unit.columns):
         frame[row, column] = step.cell((row, column))
         # It hands its activation to the right, and its sum down.

@@ -79,7 +79,8 @@ def test_a_strip_says_what_happens_in_the_chosen_cycles():
         "Cycle 5 of 11, computing. 3 of 9 cells useful; no sum leaves below. "
         "Cycle 7 of 11, computing. 8 of 9 cells useful; 2 sums leave below. "
         "Cycle 10 of 11, computing. 3 of 9 cells useful; 2 sums leave below.",
-        "(4, 3) times (3, 3) on 3 x 3 cells: 11 cycles, 1 tile.",
+        "Matrix unit of 3 x 3 cells, (4, 3) times (3, 3).",
+        "In all 36 of 99 cell-cycles are useful (36.4 %).",
     ):
         assert words in strip.alt
     assert len(strip.png) < 100_000
