@@ -101,16 +101,22 @@ def climb(found: Climb) -> pictures.Picture:
         title = "Nothing here is measurably faster with the same batch size"
     things = []
     for stage in found.stages:
-        said, interval, dots = "the start", None, (1.0,)
+        said = "the start"
+        dots = [1.0]
+        interval = None
         if stage is not first:
             gain = gains[stage.name]
             said = gain_in_words(gain).replace(" times as fast", " times")
-            interval, dots = gain.interval, ()
+            dots = []
+            interval = gain.interval
         name = f"{stage.name}: less {stage.takes_away}".removesuffix(": less ")
         right = f"{100 * mean(stage.accuracy):.1f} % right"
         note = f"{said}; {format_seconds(stage.epoch.median)}, {right}"
-        colour = pictures.OWN if stage.name == best else pictures.PALE
-        things.append(pictures.Row(name, note, dots, interval, colour=colour))
+        colour = pictures.PALE
+        if stage.name == best:
+            colour = pictures.OWN
+        thing = pictures.Row(name, note, dots, interval, colour=colour)
+        things.append(thing)
     x = (f"times as fast as {first.name}", pictures.number)
     return pictures.rows(things, x, title=title, log=True)
 

@@ -89,13 +89,15 @@ SPOKEN = {
 def losses(found: Mapping) -> pictures.Picture:
     """Draw the losses of the Shakespeare model, `found["loss"]`, below that of chance."""
     # A model that gives each letter the same chance has the logarithm of their number as its loss.
-    chance = math.log(len(text.load_text().vocabulary))
+    letters = len(text.load_text().vocabulary)
+    chance = math.log(letters)
     curve = dict(enumerate(found["loss"], start=1))
     last = len(curve)
     title = f"The loss falls from {curve[1]:.2f} to {curve[last]:.2f}; chance has {chance:.2f}"
     curves = {"yours": curve, "chance": {1: chance, last: chance}}
-    axes = (("epoch", pictures.number), ("loss", "{:.3g}".format))
-    return pictures.lines(curves, *axes, title=title, dashed=["chance"])
+    x = ("epoch", pictures.number)
+    y = ("loss", "{:.3g}".format)
+    return pictures.lines(curves, x, y, title=title, dashed=["chance"])
 
 
 def label(name: str, step: CompiledStep) -> str:
@@ -111,12 +113,16 @@ def memory(steps: Mapping[str, CompiledStep]) -> pictures.Picture:
     """Draw the memory that each compiled step needs, and where a chip is full."""
     things = []
     for name, step in steps.items():
-        needed, said, colour = step.peak_memory, "fits", pictures.OWN
+        needed = step.peak_memory
+        said = "fits"
+        colour = pictures.OWN
         if step.verdict != "fits":
-            needed, colour = step.needed, pictures.OTHER
+            needed = step.needed
             said = f"too much; {step.largest_batch} fit"
+            colour = pictures.OTHER
+        step_name = label(name, step)
         note = f"{format_bytes(needed)}, {said}"
-        row = pictures.Row(label(name, step), note, interval=(0, needed), colour=colour)
+        row = pictures.Row(step_name, note, interval=(0, needed), colour=colour)
         things.append(row)
     title = "A large batch overflows a TPU; small models hardly touch it"
     levels = {f"a {chip} has {format_bytes(size)}": size for chip, size in MEMORY.items()}

@@ -230,16 +230,20 @@ def adding(curves: Mapping[str, Curve]) -> pictures.Picture:
         chip, would = PRETEND, "a T4 would probably add"
     lines |= estimates
     size = crossing(lines[CPU], lines[chip])
-    title = f"Up to {format_count(max(lines[CPU]))} numbers, your CPU is faster"
+    most = format_count(max(lines[CPU]))
+    title = f"Up to {most} numbers, your CPU is faster"
     marks = {}
     if size is not None:
-        rounded = f"about {format_count(float(f'{size:.1g}'))}"
-        title = f"From {rounded} numbers on, {would} faster"
+        rounded = format_count(float(f"{size:.1g}"))
+        title = f"From about {rounded} numbers on, {would} faster"
         # The nearest size that was timed says how high the mark is.
         nearest = min(lines[CPU], key=lambda numbers: abs(log(numbers / size)))
-        marks = {rounded: (size, _seconds(lines[CPU][nearest]))}
-    x, y = ("numbers", _size), ("time", format_seconds)
-    return pictures.lines(lines, x, y, title=title, log=True, dashed=list(estimates), marks=marks)
+        seconds = _seconds(lines[CPU][nearest])
+        marks[f"about {rounded}"] = (size, seconds)
+    x = ("numbers", _size)
+    y = ("time", format_seconds)
+    dashed = list(estimates)
+    return pictures.lines(lines, x, y, title=title, log=True, dashed=dashed, marks=marks)
 
 
 def _size(numbers: float) -> str:
@@ -255,18 +259,21 @@ STEP = "training step"
 
 def roof(found: Mapping) -> pictures.Picture:
     """Draw points under the roof that was measured, and that of the same chip's data sheet."""
-    points, measured = found["points"], found["roof"]
+    points = found["points"]
+    memory = found["roof"]["memory"]
+    compute = found["roof"]["compute"]
     each, rate = points[STEP]
-    limit = min(measured["compute"], each * measured["memory"])
-    chip = hardware.match(backend.device_name(backend.devices()[-1]))
+    limit = min(compute, each * memory)
+    reached = percent(rate / limit)
+    name = backend.device_name(backend.devices()[-1])
+    chip = hardware.match(name)
     if chip is None or not hardware.peak(chip, "float32") or not chip.mem_bw_gb_s:
         chip = hardware.match("Tesla T4")
-    peak = hardware.peak(chip, "float32")
-    roofs = {
-        "yours, measured": (measured["memory"], measured["compute"]),
-        f"{chip.name}, data sheet": (1e9 * chip.mem_bw_gb_s, 1e12 * peak),
-    }
-    title = f"The {STEP} reaches {percent(rate / limit)} of what the roof allows"
+    roofs = {"yours, measured": (memory, compute)}
+    bandwidth = 1e9 * chip.mem_bw_gb_s
+    peak = 1e12 * hardware.peak(chip, "float32")
+    roofs[f"{chip.name}, data sheet"] = (bandwidth, peak)
+    title = f"The {STEP} reaches {reached} of what the roof allows"
     return pictures.roofline(points, roofs, title=title, step=STEP)
 
 

@@ -76,17 +76,25 @@ def chain(found: Mapping[str, Mapping]) -> pictures.Picture:
     """Draw the time of a chain of operations over its length, by what computed it."""
     growth = {}
     for way, curve in found.items():
-        growth[way] = times(curve[max(curve)].median / curve[min(curve)].median)
+        longest = curve[max(curve)].median
+        shortest = curve[min(curve)].median
+        growth[way] = times(longest / shortest)
     title = f"32 times the operations: NumPy {growth['NumPy']} times as long, XLA {growth['XLA']}"
-    x, y = ("operations in the chain", pictures.number), ("time of a call", format_seconds)
+    x = ("operations in the chain", pictures.number)
+    y = ("time of a call", format_seconds)
     return pictures.lines(found, x, y, title=title, log=True)
 
 
 def modes(found: Mapping[str, StepParts]) -> pictures.Picture:
     """Draw where the time of a step goes, in each of Keras's modes."""
-    overheads = [f"{name} {format_seconds(parts.overhead)}" for name, parts in found.items()]
+    steps = {}
+    overheads = []
+    for name, parts in found.items():
+        steps[name] = parts.seconds
+        overhead = format_seconds(parts.overhead)
+        overheads.append(f"{name} {overhead}")
     title = f"Overhead of a step: {', '.join(overheads)}"
-    return pictures.bars({name: parts.seconds for name, parts in found.items()}, title=title)
+    return pictures.bars(steps, title=title)
 
 
 PICTURES = {"chain": chain, "bars": modes}

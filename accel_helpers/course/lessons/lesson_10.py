@@ -1,7 +1,7 @@
 """Lesson 10: its exercises: scaling fitted once, and a split without leaks."""
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from accel_helpers.course.answers import plain
@@ -168,43 +168,53 @@ CHECKS = {"10/scaling": Scaling(scale), "10/split": Split(split)}
 
 def prepared(right: Mapping[str, Sequence[bool]]) -> pictures.Picture:
     """Draw the share of right answers by how the images were prepared, with its interval."""
-    shares, things = {}, []
+    shares = {}
+    things = []
     for name, answers in right.items():
         count = int(sum(answers))
-        shares[name] = 100 * count / len(answers)
-        interval = tuple(100 * end for end in scores.wilson(count, len(answers)))
-        things.append(pictures.Row(name, f"{shares[name]:.1f} %", (shares[name],), interval))
+        total = len(answers)
+        share = 100 * count / total
+        low, high = scores.wilson(count, total)
+        interval = (100 * low, 100 * high)
+        thing = pictures.Row(name, f"{share:.1f} %", (share,), interval)
+        things.append(thing)
+        shares[name] = share
     worst = min(shares, key=shares.__getitem__)
-    lost = max(shares.values()) - shares[worst]
+    best_share = max(shares.values())
+    lost = best_share - shares[worst]
     title = f"{worst}: {lost:.0f} points lost, without an error"
-    axis, start = _axis(shares.values())
-    return pictures.rows(things, axis, title=title, start=start)
+    return _drawn(things, title, shares[worst])
 
 
 def ladder(models: Sequence[Score]) -> pictures.Picture:
     """Draw models, each one change away from the one before; the last that is better is strong."""
-    best, notes = models[0], [f"{100 * models[0].accuracy:.1f} %"]
+    best = models[0]
+    notes = [f"{100 * best.accuracy:.1f} %"]
     for before, after in pairwise(models):
         change = scores.change(before, after)
         _, _, note = str(change).partition(": ")
         notes.append(note)
         if change.verdict == scores.BETTER:
             best = after
-    things, dots = [], []
+    things = []
+    lowest = 100.0
     for model, note in zip(models, notes, strict=True):
-        shares = [100 * share for share in model.by_seed]
-        colour = pictures.OWN if model is best else pictures.PALE
-        things.append(pictures.Row(model.name, note, shares, None, 100 * model.accuracy, colour))
-        dots += shares
-    title = f"{best.name} is the last change that measurably helps"
-    axis, start = _axis(dots)
-    return pictures.rows(things, axis, title=title, start=start)
+        dots = [100 * share for share in model.by_seed]
+        lowest = min(lowest, *dots)
+        colour = pictures.PALE
+        if model is best:
+            colour = pictures.OWN
+        mean = 100 * model.accuracy
+        thing = pictures.Row(model.name, note, dots, None, mean, colour)
+        things.append(thing)
+    return _drawn(things, f"{best.name} is the last change that measurably helps", lowest)
 
 
-def _axis(shares: Iterable[float]) -> tuple[pictures.Axis, float]:
-    """Return an axis of shares in %, and where it begins: at the ten below the lowest."""
-    start = 10 * (min(shares) // 10)
-    return (f"right answers, in %; the axis begins at {start:.0f}", pictures.number), start
+def _drawn(things: Sequence[pictures.Row], title: str, lowest: float) -> pictures.Picture:
+    """Draw shares in %, on an axis that begins at the ten below the lowest."""
+    start = 10 * (lowest // 10)
+    x = (f"right answers, in %; the axis begins at {start:.0f}", pictures.number)
+    return pictures.rows(things, x, title=title, start=start)
 
 
 PICTURES = {"scaling": prepared, "ladder": ladder}
