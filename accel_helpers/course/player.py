@@ -105,16 +105,23 @@ def drawn(frame: Frame, alt: str, alike: Sequence[Frame]) -> Picture:
     from matplotlib.patches import Rectangle
     from PIL import Image
 
-    everything = [item for each in alike for item in each.items()]
-    numbers = [text for _, (look, text) in everything if LOOKS[look].edge != "none"]
-    letters = max(len(line) for text in numbers for line in text.split("\n"))
+    rows = []
+    columns = []
+    letters = 0
+    for each in alike:
+        for (row, column), (name, text) in each.items():
+            rows.append(row)
+            columns.append(column)
+            if LOOKS[name].edge != "none":
+                letters = max(letters, *map(len, text.split("\n")))
     wide = max(WIDE, DIGIT * letters + 0.1)
-    rows, columns = zip(*[place for place, _ in everything], strict=True)
     top = min(rows) - 0.5
     bottom = max(rows) + 0.6
     left = min(columns) - 0.3
     right = max(columns) + 0.6
-    figure = Figure(((right - left) * wide, (bottom - top) * TALL))
+    width = (right - left) * wide
+    height = (bottom - top) * TALL
+    figure = Figure((width, height))
     axes = figure.add_axes((0, 0, 1, 1), xlim=(left, right), ylim=(bottom, top))
     axes.set_axis_off()
     for (y, x), (name, text) in frame.items():

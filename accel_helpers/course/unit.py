@@ -1,4 +1,4 @@
-"""A TPU's matrix unit as a cycle model, and its pictures: numbers walk through a grid of cells.
+"""A TPU's matrix unit as a cycle model: numbers walk through a grid of cells.
 
 The grid is a weight-stationary systolic array (Kung, IEEE Computer 15(1), 1982; that a TPU works
 so: Jouppi and others, ISCA 2017, section 2, arXiv:1704.04760). Each cell keeps one weight. In every
@@ -12,24 +12,17 @@ cycle can be seen. A real unit loads the next tile's weights while it computes w
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
 from accel_helpers._values.records import whole
-from accel_helpers.course.player import QUEUED, Frame, Player, drawn, moved, played, written
+from accel_helpers.course.player import moved
 
 if TYPE_CHECKING:
     from numpy import ndarray
     from numpy.typing import ArrayLike
-
-    from accel_helpers.measure.pictures import Picture
-
-MOST = 60  # cycles of a product that is drawn: each is a PNG inside the page
-KEY = ("useful", "padding", "waiting")  # what a cell does in a cycle
-READING = "In a cell: activation × weight + sum from above = sum below."
-QUEUES = "queues: columns of\nthe activations,\nfront on the right"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,22 +55,14 @@ class Step:
             return f"Weights move down: {rows} of {self.unit.rows} rows are in."
         useful = len(self.sums.keys() & self.given)
         padding = len(self.sums) - useful
-        zeros = f", {padding} with padding" if padding else ""
-        leaving = len(self.leaving)
-        sums = {0: "no sum leaves", 1: "1 sum leaves"}.get(leaving, f"{leaving} sums leave")
+        zeros = ""
+        if padding:
+            zeros = f", {padding} with padding"
+        count = len(self.leaving)
+        sums = f"{count} sums leave"
+        if count < 2:
+            sums = ("no sum leaves", "1 sum leaves")[count]
         return f"{useful} of {self.unit.cells} cells useful{zeros}; {sums} below."
-
-    def cell(self, place: tuple[int, int]) -> tuple[str, str]:
-        """Return what a cell does, as in `KEY`, and its weight and computation as text."""
-        if place not in self.weights:
-            return "waiting", ""
-        weight = _text(self.weights[place])
-        if place not in self.sums:
-            return "waiting", f"{weight}\n\n"
-        kind = "useful" if place in self.given else "padding"
-        activation = _text(self.activations[place])
-        above = _text(self.above[place])
-        return kind, f"{activation} × {weight}\n+ {above}\n= {_text(self.sums[place])}"
 
     def __str__(self) -> str:
         return f"{self.heading}. {self.event}"
@@ -181,7 +166,7 @@ class MatrixUnit:
         >>> run.product.tolist(), run.cycles, run.use
         ([[321]], 10, {'useful': 3, 'padding': 5, 'waiting': 32})
         """
-        a, b = _matrices(a, b)
+        a, b = matrices(a, b)
         m, k = a.shape
         n = b.shape[1]
         cycles = self.cycles(m, k, n)
@@ -190,14 +175,20 @@ class MatrixUnit:
         # In each tile, every row of activations passes every cell.
         busy = m * tiles * self.cells
         useful = m * k * n
-        use = {"useful": useful, "padding": busy - useful, "waiting": spent - busy}
-        shares = [f"{kind} {100 * count / spent:.1f} %" for kind, count in use.items()]
-        tile_word = "tile" if tiles == 1 else "tiles"
-        text = (
-            f"{a.shape} times {b.shape} on {self}: {cycles:,} cycles, {tiles} {tile_word}.\n"
-            f"Of {spent:,} cell-cycles: {', '.join(shares)}."
-        )
-        return Run(a @ b, cycles, tiles, use, text)
+        padding = busy - useful
+        waiting = spent - busy
+        use = {"useful": useful, "padding": padding, "waiting": waiting}
+        shares = []
+        for kind, count in use.items():
+            share = 100 * count / spent
+            shares.append(f"{kind} {share:.1f} %")
+        tile_word = "tiles"
+        if tiles == 1:
+            tile_word = "tile"
+        work = f"{a.shape} times {b.shape} on {self}: {cycles:,} cycles, {tiles} {tile_word}."
+        text = f"{work}\nOf {spent:,} cell-cycles: {', '.join(shares)}."
+        product = a @ b
+        return Run(product, cycles, tiles, use, text)
 
     def steps(self, a: ArrayLike, b: ArrayLike) -> Iterator[Step]:
         """Return an iterator over the cycles of a product, each as a `Step`.
@@ -210,7 +201,7 @@ class MatrixUnit:
         Cycle 2 of 3, computing. 1 of 2 cells useful; 1 sum leaves below. [[12, None]]
         Cycle 3 of 3, computing. 1 of 2 cells useful; 1 sum leaves below. [[12, 15]]
         """
-        return self._steps(*_matrices(a, b))
+        return self._steps(*matrices(a, b))
 
     def _steps(self, a: ndarray, b: ndarray) -> Iterator[Step]:
         """Yield the unit after every cycle, tile after tile."""
@@ -221,15 +212,23 @@ class MatrixUnit:
         cycles = self.cycles(m, k, n)
         tiles = self.tiles(k, n)
         # Rows of cells without weights of the matrix get zeros for activations.
-        a = np.pad(a, ((0, 0), (0, -k % self.rows)))
-        product = np.ma.masked_all((m, n), np.result_type(a, b))
-        cycle = useful = 0
+        empty_rows = -k % self.rows
+        a = np.pad(a, ((0, 0), (0, empty_rows)))
+        number_type = np.result_type(a, b)
+        product = np.ma.masked_all((m, n), number_type)
+        cycle = 0
+        useful = 0
         # Down before across, so that the sums of a column are soon complete.
-        corners = itertools.product(range(0, n, self.columns), range(0, k, self.rows))
-        for tile, (left, top) in enumerate(corners, 1):
-            name = f", tile {tile} of {tiles}" if tiles > 1 else ""
-            given = dict(np.ndenumerate(b[top : top + self.rows, left : left + self.columns]))
-            queues = a[:, top : top + self.rows]
+        lefts = range(0, n, self.columns)
+        tops = range(0, k, self.rows)
+        for tile, (left, top) in enumerate(itertools.product(lefts, tops), 1):
+            name = ""
+            if tiles > 1:
+                name = f", tile {tile} of {tiles}"
+            bottom = top + self.rows
+            right = left + self.columns
+            given = dict(np.ndenumerate(b[top:bottom, left:right]))
+            queues = a[:, top:bottom]
             for time, cells in enumerate(self._tile(queues, given), -self.rows):
                 leaving = set()
                 for (row, column), total in cells["sums"].items():
@@ -239,11 +238,12 @@ class MatrixUnit:
                         leaving.add(place)
                 cycle += 1
                 useful += len(cells["sums"].keys() & given)
-                phase = "computing" if time >= 0 else "loading"
+                phase = "computing"
+                if time < 0:
+                    phase = "loading"
                 heading = f"Cycle {cycle} of {cycles}{name}, {phase}"
-                yield Step(
-                    self, cycle, phase, heading, useful, product.copy(), leaving, given, **cells
-                )
+                so_far = product.copy()
+                yield Step(self, cycle, phase, heading, useful, so_far, leaving, given, **cells)
 
     def _tile(self, a: ndarray, given: dict) -> Iterator[dict]:
         """Yield what the cells hold after every cycle of a tile, by the fields of `Step`."""
@@ -251,24 +251,32 @@ class MatrixUnit:
 
         # A queue is a column of a. It starts a cycle after the one above, so that an activation
         # meets the sum from there.
-        activations = {(row, -1 - row - i): value for (i, row), value in np.ndenumerate(a)}
+        activations = {}
+        for (turn, row), value in np.ndenumerate(a):
+            column = -1 - row - turn
+            activations[row, column] = value
         weights = {}
         sums = {}
         zeros = {(0, column): 0 for column in range(self.columns)}
-        for time in range(-self.rows, len(a) + self.rows + self.columns - 2):
+        end = len(a) + self.rows + self.columns - 2
+        for time in range(-self.rows, end):
             if time < 0:
+                weights = moved(weights, 1, 0)
                 # The last row of weights goes in first, since it has the longest way down.
-                entering = {(0, column): given.get((-1 - time, column), 0) for _, column in zeros}
-                weights = moved(weights, 1, 0) | entering
+                row = -1 - time
+                for column in range(self.columns):
+                    weights[0, column] = given.get((row, column), 0)
             else:
                 activations = moved(activations, 0, 1)
             above = zeros | moved(sums, 1, 0)
-            busy = activations.keys() & weights
-            sums = {place: above[place] + activations[place] * weights[place] for place in busy}
+            sums = {}
+            for place in activations.keys() & weights:
+                product = activations[place] * weights[place]
+                sums[place] = above[place] + product
             yield {"weights": weights, "activations": activations, "above": above, "sums": sums}
 
 
-def _matrices(a: ArrayLike, b: ArrayLike) -> list[ndarray]:
+def matrices(a: ArrayLike, b: ArrayLike) -> list[ndarray]:
     """Return two matrices that can be multiplied, each as int64 or float64."""
     import numpy as np
 
@@ -284,117 +292,3 @@ def _matrices(a: ArrayLike, b: ArrayLike) -> list[ndarray]:
             f"{a.shape} and {b.shape}. Does one of them need a .T?"
         )
     return matrices
-
-
-def _text(number: float) -> str:
-    """Return a number as a cell shows it: an integer whole, a float with three digits."""
-    if isinstance(number, float):
-        return f"{number:.3g}"
-    return str(number)
-
-
-def unit_strip(unit: MatrixUnit, a: ArrayLike, b: ArrayLike, cycles: Collection[int]) -> Picture:
-    """Draw some cycles of a small matrix unit: what enters, what each cell does, what has left.
-
-    Parameters
-    ----------
-    unit : MatrixUnit
-    a, b : array_like
-        The activations, of shape (m, k), and the weights, of shape (k, n).
-    cycles : collection of int
-        The cycles to draw, counted from 1; those that the product does not have are left out.
-
-    Raises
-    ------
-    ValueError
-        Where the product takes more than 60 cycles or has none of the `cycles`; also for what
-        `MatrixUnit.multiply` refuses.
-
-    Examples
-    --------
-    >>> print(unit_strip(MatrixUnit(1, 1), [[3]], [[4]], cycles=[2]))
-    Strip. Matrix unit of 1 x 1 cells, (1, 1) times (1, 1). Cycle 2 of 2, computing. 1 of 1 cells \
-useful; 1 sum leaves below. In all 1 of 2 cell-cycles are useful (50.0 %).
-    """
-    steps, name, total = _shown(unit, a, b)
-    chosen = [step for step in steps if step.cycle in cycles]
-    if not chosen:
-        raise ValueError(f"cycles must be between 1 and {len(steps)}; got {cycles}.")
-    frames = [_frame(step) for step in chosen]
-    rows, columns = zip(*frames[0], strict=True)
-    height = max(rows) - min(rows) + 1.2
-    width = max(columns) - min(columns) + 1.5
-    strip = {}
-    for place, frame in enumerate(frames):
-        down, right = divmod(place, 2)
-        strip |= moved(frame, down * height, right * width)
-    words = " ".join(str(step) for step in chosen)
-    return drawn(strip, f"Strip. {name}. {words} {total}", [strip])
-
-
-def unit_animation(unit: MatrixUnit, a: ArrayLike, b: ArrayLike) -> Player:
-    """Make a player of every cycle of a small matrix unit: play, pause, or go step by step.
-
-    Parameters
-    ----------
-    unit : MatrixUnit
-    a, b : array_like
-        As `unit_strip` takes them.
-
-    Raises
-    ------
-    ValueError
-        Where the product takes more than 60 cycles; also for what `MatrixUnit.multiply` refuses.
-
-    Examples
-    --------
-    >>> len(unit_animation(MatrixUnit(1, 1), [[3]], [[4]]).frames)
-    2
-    """
-    steps, name, total = _shown(unit, a, b)
-    frames = [_frame(step) for step in steps]
-    return played(frames, f"Animation of {len(steps)} cycles. {name}. {total}")
-
-
-def _shown(unit: MatrixUnit, a: ArrayLike, b: ArrayLike) -> tuple[list[Step], str, str]:
-    """Return the cycles of a small product, and in words: which it is, and its useful share."""
-    a, b = _matrices(a, b)
-    cycles = unit.cycles(*a.shape, b.shape[1])
-    if cycles > MOST:
-        told = f"{unit} take {cycles} for this product"
-        raise ValueError(f"a picture has room for {MOST} cycles; {told}. Try MatrixUnit(3, 3).")
-    steps = list(unit.steps(a, b))
-    spent = unit.cells * cycles
-    useful = steps[-1].useful_so_far
-    total = f"In all {useful} of {spent} cell-cycles are useful ({100 * useful / spent:.1f} %)."
-    return steps, f"Matrix unit of {unit}, {a.shape} times {b.shape}", total
-
-
-def _frame(step: Step) -> Frame:
-    """Draw the unit at the end of a cycle: its queues, its cells and the product."""
-    import numpy as np
-
-    unit = step.unit
-    m, n = step.product.shape
-    # Room for the queues, and beside a small unit for the lines of text.
-    left = -max(QUEUED * (m + unit.rows) + 0.6, 6.4 - unit.columns)
-    spent = step.cycle * unit.cells
-    counter = f"Useful so far: {step.useful_so_far} of {spent} cell-cycles."
-    frame = written(-3, left, f"{step.heading}.", step.event, counter, READING)
-    frame[-0.9, left / 2] = ("text", QUEUES)
-    for (row, column), activation in step.activations.items():
-        if column < 0:
-            frame[row, QUEUED * (column + 0.5) - 0.6] = ("queued", _text(activation))
-    for row, column in np.ndindex(unit.rows, unit.columns):
-        frame[row, column] = step.cell((row, column))
-        # It hands its activation to the right, and its sum down.
-        if (row, column) in step.sums:
-            frame[row, column + 0.5] = ("text", "→")
-            frame[row + 0.5, column] = ("text", "↓")
-    frame[unit.rows, -1.4] = ("text", "product so far")
-    for (i, j), number in np.ma.ndenumerate(step.product):
-        look = "new" if (i, j) in step.leaving else "number"
-        frame[unit.rows + i / 2, j] = (look, _text(number))
-    for place, kind in enumerate(KEY):
-        frame[unit.rows + m / 2 + 0.5, left + 0.5 + 1.2 * place] = (kind, kind)
-    return frame

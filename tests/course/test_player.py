@@ -10,7 +10,8 @@ import pytest
 from IPython.core.formatters import DisplayFormatter
 from matplotlib.figure import Figure
 
-from accel_helpers.course.unit import MatrixUnit, unit_animation, unit_strip
+from accel_helpers.course.unit import MatrixUnit
+from accel_helpers.course.unit_pictures import unit_animation, unit_strip
 from accel_helpers.course.warp import warp_animation
 
 draw = np.random.default_rng(0)

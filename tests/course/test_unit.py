@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from accel_helpers.course.unit import MatrixUnit, unit_animation, unit_strip
+from accel_helpers.course.unit import MatrixUnit
+from accel_helpers.course.unit_pictures import unit_animation, unit_strip
 
 SMALL = settings(max_examples=30, deadline=None)  # the first example also imports
 side, edge = st.integers(1, 7), st.integers(1, 5)
