@@ -127,7 +127,7 @@ def _frame(step: Step) -> Frame:
             place = QUEUED * (column + 0.5) - 0.6
             frame[row, place] = ("queued", _text(activation))
     for row, column in np.ndindex(unit.rows, unit.columns):
-        frame[row, column] = _cell(step, (row, column))
+        frame[row, column] = cell(step, (row, column))
         # It hands its activation to the right, and its sum down.
         if (row, column) in step.sums:
             frame[row, column + 0.5] = ("text", "→")
@@ -145,7 +145,7 @@ def _frame(step: Step) -> Frame:
     return frame
 
 
-def _cell(step: Step, place: tuple[int, int]) -> tuple[str, str]:
+def cell(step: Step, place: tuple[int, int]) -> tuple[str, str]:
     """Return what a cell does, as in `KEY`, and its weight and computation as text."""
     if place not in step.weights:
         return "waiting", ""

@@ -4,7 +4,6 @@ Its title is what a picture found. Colours: Okabe and Ito, https://jfly.uni-koel
 """
 
 import io
-import itertools
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
@@ -36,6 +35,7 @@ DPI = 160
 WIDE = 5.4  # inches of a picture; a page shows 100 dots for each
 WIDEST = 8.6
 LINE = 0.065  # the share of the axes' height that a line of text takes up
+MANY = 20  # points of a line that are not marked one by one
 Axis = tuple[str, Callable[[float], str]]  # what it says, and what writes its numbers
 number = "{:,.12g}".format  # a number beside an axis that has no unit
 _flops = partial(format_rate, unit="FLOP/s")
@@ -99,7 +99,6 @@ def scale(axis, label: str, text: Callable[[float], str], log: bool = False) -> 
         low, high = axis.get_view_interval()
         steps = [1]
         if high < 100 * low:
-            # Few decades have room for the numbers between them.
             steps = [1, 2, 5]
         locator = LogLocator(subs=steps, numticks=7)
         axis.set_minor_formatter(NullFormatter())
@@ -228,9 +227,8 @@ def bars(things: Mapping[str, Mapping[str, float]], *, title: str) -> Picture:
 def _colours(pieces: Mapping[str, float]) -> dict[str, str]:
     """Return the colour of each piece; those that are in no other picture take turns."""
     colours = {}
-    others = itertools.cycle(COLOURS)
-    for piece in pieces:
-        other = next(others)
+    for place, piece in enumerate(pieces):
+        other = COLOURS[place % len(COLOURS)]
         colours[piece] = PIECES.get(piece, other)
     return colours
 
@@ -254,9 +252,11 @@ def lines(
     texts = []
     with drawing(title, 2.8) as axes:
         for colour, (name, curve) in zip(COLOURS, curves.items(), strict=False):
-            look: dict = {"marker": "o", "ms": 3.5}
+            look = "o-"
+            if len(curve) > MANY:
+                look = "-"
             if name in dashed:
-                look = {"ls": "--"}
+                look = "--"
             places = list(curve)
             middles = []
             lows = []
@@ -267,7 +267,7 @@ def lines(
                 middles.append(middle)
                 lows.append(low)
                 highs.append(high)
-            axes.plot(places, middles, color=colour, **look)
+            axes.plot(places, middles, look, color=colour, ms=3.5)
             axes.fill_between(places, lows, highs, color=colour, alpha=0.3)
             ends = [f"{write_y(middles[end])} at {write_x(places[end])}" for end in (0, -1)]
             texts.append(f"{name} from {' to '.join(ends)}")
@@ -372,7 +372,7 @@ def plot(result, *, title: str = "") -> Picture:
     Returns
     -------
     Picture
-        Its `alt` says the same in a sentence. A TypeError for anything else.
+        A TypeError for anything else.
 
     Examples
     --------

@@ -131,18 +131,19 @@ class BreakEven:
         other_low, other_high = self.there.epoch
         training = self.epochs * (low + high) / 120
         marks = {"your training": (training, training)}
-        ends = [minutes for minutes in self.minutes if minutes < math.inf]
-        if ends:
-            middle = sum(ends) / len(ends)
-            marks["here they cross"] = (middle, middle)
-        most = 1.3 * max([training, *ends])
+        most = training
+        for minutes in self.minutes:
+            if minutes < math.inf:
+                marks[f"{times(minutes)} minutes"] = (minutes, minutes)
+                most = max(most, minutes)
+        most *= 1.3
         setup = self.there.setup_minutes
         curves = {self.here.name: {0: 0, most: most}}
         # The other machine gains most where epochs here are longest.
         for name, factor in (("best", other_low / high), ("worst", other_high / low)):
             curves[f"{self.there.name}, at {name}"] = {0: setup, most: setup + factor * most}
-        x = (f"minutes of training on {self.here.name}", pictures.number)
-        y = ("minutes until it is done", pictures.number)
+        x = (f"minutes of training on {self.here.name}", "{:.3g}".format)
+        y = ("minutes until it is done", "{:.3g}".format)
         return pictures.lines(curves, x, y, title=title, marks=marks)
 
     def __str__(self) -> str:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accel_helpers.course.unit import MatrixUnit
-from accel_helpers.course.unit_pictures import unit_animation, unit_strip
+from accel_helpers.course.unit_pictures import cell, unit_animation, unit_strip
 
 SMALL = settings(max_examples=30, deadline=None)  # the first example also imports
 side, edge = st.integers(1, 7), st.integers(1, 5)
@@ -36,7 +36,7 @@ def test_products_are_exact_and_the_cycles_are_those_of_the_formula(case):
     assert sum(run.use.values()) == unit.cells * run.cycles
     assert unit.utilisation(m, k, n) == pytest.approx(m * k * n / (unit.cells * run.cycles))
     places = list(np.ndindex(unit.rows, unit.columns))
-    kinds = [step.cell(place)[0] for step in steps for place in places]
+    kinds = [cell(step, place)[0] for step in steps for place in places]
     assert {kind: kinds.count(kind) for kind in run.use} == run.use
     assert steps[-1].useful_so_far == run.use["useful"] == m * k * n  # zeros in a and b count too
     # each number of the product gets a sum from each tile above it

@@ -125,7 +125,7 @@ def memory(steps: Mapping[str, CompiledStep]) -> pictures.Picture:
         row = pictures.Row(step_name, note, interval=(0, needed), colour=colour)
         things.append(row)
     title = "A large batch overflows a TPU; small models hardly touch it"
-    levels = {f"a {chip} has {format_bytes(size)}": size for chip, size in MEMORY.items()}
+    levels = {f"{chip}: {format_bytes(size)}": size for chip, size in MEMORY.items()}
     x = ("memory of one training step", format_bytes)
     return pictures.rows(things, x, title=title, levels=levels)
 

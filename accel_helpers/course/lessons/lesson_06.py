@@ -163,7 +163,7 @@ def useful(shares: Mapping[int, float]) -> pictures.Picture:
         if curve[following] < curve[size]:
             marks |= {f"{n}: {curve[n]:.1f} %": (n, curve[n]) for n in (size, following)}
     x = ("n, for (n, n) times (n, n), in the model", pictures.number)
-    y = ("useful cells", "{:g} %".format)
+    y = ("useful cells", "{:.3g} %".format)
     title = "One more than fits, and the useful share of the cells drops"
     return pictures.lines({"useful": curve}, x, y, title=title, marks=marks)
 
