@@ -222,7 +222,8 @@ def drawn(timings: Sequence[Measurement], title: str) -> Picture:
         ends += [*timing.interval, *timing.samples]
     shortest = min(ends)
     log = max(ends) > FAR_APART * shortest
-    x = ("time; dots: single timings, bar: 95 % interval", format_seconds)
+    label = "time; dots: single timings, bar: 95 % interval"
+    x = (label, format_seconds)
     return rows(things, x, title=title, log=log)
 
 

@@ -240,10 +240,7 @@ def test_a_chip_that_is_beaten_everywhere_has_no_crossing():
 def test_memory_is_drawn_to_where_chips_are_full():
     names = ("shakespeare", "resnet50-large")
     said = lesson("04", "memory", {name: course.stored_step(name) for name in names}).alt
-    assert (
-        "v5e: 16.9 GB; v6e: 33.6 GB; Shakespeare, float32, batch of 64 24.2 MB, fits; "
-        in said
-    )
+    assert "v5e: 16.9 GB; v6e: 33.6 GB; Shakespeare, float32, batch of 64 24.2 MB, fits; " in said
     assert "ResNet-50, bfloat16, batch of 1,024 23.6 GB, too much; 512 fit." in said
 
 
