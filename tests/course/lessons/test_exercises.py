@@ -303,9 +303,15 @@ def test_what_is_no_answer_gets_a_result(exercise, name):
     assert len(str(result)) < 600
 
 
+def returns_nothing(*case):
+    """A wrong answer to all, to which the first case is named."""
+
+
 @pytest.mark.parametrize("exercise", EXERCISES)
 def test_no_answer_spoils_the_cases_that_the_next_one_is_graded_on(exercise):
+    said = checks.check(exercise, returns_nothing)
     checks.check(exercise, changes_its_arguments)
+    assert checks.check(exercise, returns_nothing) == said
     assert checks.check(exercise, truth(EXERCISES[exercise])).ok
 
 
