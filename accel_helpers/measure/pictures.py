@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 from accel_helpers._values.words import format_rate, format_seconds, percent, shown
 
@@ -19,7 +18,7 @@ COLOURS = (OWN, "#E69F00", OTHER, "#009E73", "#CC79A7", "#56B4E9", "#000000")
 # A piece of a step or of an epoch has the same colour in every picture.
 NAMES = ("compute", "memory", "overhead", "input", "wait", "validation", "callbacks")
 PIECES = dict(zip(NAMES, COLOURS, strict=True))
-STYLE: dict[Any, object] = {
+STYLE: dict = {
     "font.size": 9.5,
     "figure.titlesize": 11,
     "figure.titleweight": "bold",
@@ -141,7 +140,6 @@ def rows(
         names.append(name)
     lines = "\n".join(names).count("\n") + 1
     height = 0.7 + 0.12 * len(things) + 0.19 * lines
-    # The notes stand to the right of the axes.
     width = 4.4 + 0.075 * letters
     width = min(max(width, WIDE), WIDEST)
     with drawing(title, height, width) as axes:
@@ -171,9 +169,8 @@ def _draw_row(axes, place: int, row: Row) -> None:
     for number, dot in enumerate(row.dots):
         height = float(place)
         if len(row.dots) > 1:
-            # At different heights, the same in every picture, so that each dot can be seen.
-            step = 7 * number % 11
-            height += 0.03 * (step - 5)
+            # At different heights, so that each dot can be seen.
+            height += 0.03 * (7 * number % 11 - 5)
         axes.plot([dot], [height], "o", color=row.colour, ms=4, mew=0, alpha=0.7)
     if row.middle:
         axes.plot([row.middle], [place], "|", color="black", ms=12, mew=1.6)
@@ -214,7 +211,6 @@ def bars(things: Mapping[str, Mapping[str, float]], *, title: str) -> Picture:
         for place, total in enumerate(starts):
             duration = format_seconds(total)
             axes.annotate(f" {duration}", (total, place), va="center")
-        # Room for what stands beside the longest bar.
         axes.set_xlim(0, 1.15 * max(starts))
         axes.invert_yaxis()
         axes.grid(axis="y", visible=False)
@@ -274,9 +270,13 @@ def lines(
         scale(axes.xaxis, *x, log)
         scale(axes.yaxis, *y, log)
         _name_ends(axes, list(curves))
-        for text, point in (marks or {}).items():
+        for place, (text, point) in enumerate((marks or {}).items()):
             axes.plot(*point, "o", color="black", ms=5, zorder=4)
-            axes.annotate(text, point, (7, -3), textcoords="offset points", va="top", zorder=4)
+            # On both sides in turns, since two may be close together.
+            beside = {"xytext": (-7, 4), "ha": "right"}
+            if place % 2:
+                beside = {"xytext": (7, -11), "ha": "left"}
+            axes.annotate(text, point, textcoords="offset points", zorder=4, **beside)
             texts.append(text)
         return finished(axes, texts)
 
@@ -317,9 +317,8 @@ def roofline(
 ) -> Picture:
     """Draw what programs reached under what a machine can reach, and an arrow from `step` up.
 
-    By Williams, Waterman and Patterson, Communications of the ACM 52 (2009), 65. By their names,
-    `points` are (operations per byte moved, operations per second) and `roofs` (bytes per second,
-    operations per second): the machine's own roof first, and then a dashed one.
+    By Williams, Waterman and Patterson, Communications of the ACM 52 (2009), 65. `points` are
+    (operations per byte moved, operations per second), `roofs` (bytes, operations per second).
     """
     own_memory, own_compute = next(iter(roofs.values()))
     across = [own_compute / own_memory]
@@ -342,11 +341,13 @@ def roofline(
             each, rate = point
             colour = GREY
             size = 4
+            beside = {"xytext": (0, -15), "ha": "center"}
             if name == step:
                 colour = OTHER
                 size = 8
+                beside = {"xytext": (-9, -3), "ha": "right"}
             axes.plot(*point, "o", color=colour, ms=size)
-            axes.annotate(name, point, (0, -15), textcoords="offset points", ha="center")
+            axes.annotate(name, point, textcoords="offset points", **beside)
             reached = _flops(rate)
             texts.append(f"{name} {reached} at {each:.3g}")
         each, rate = points[step]
@@ -376,7 +377,6 @@ def plot(result, *, title: str = "") -> Picture:
 
     Examples
     --------
-    >>> import accel_helpers as ah
     >>> print(plot({"compute": 0.001, "overhead": 0.003}))
     75 % of a step is overhead: compute 1 ms, 25 %; overhead 3 ms, 75 %.
     """

@@ -117,9 +117,9 @@ def rates(judged: Sequence[Plausibility]) -> pictures.Picture:
         measured[kind.upper()] = judgement.work / judgement.time.median / 1e9
     things = []
     for kind, rate in measured.items():
-        things.append(pictures.Row(kind, f"{rate:,.0f}", interval=(0, rate)))
+        things.append(pictures.Row(kind, f"{rate:,.0f} measured", interval=(0, rate)))
     factor = times(rated / max(measured.values()))
-    title = f"The {chip.name} is rated at {factor} times what was measured"
+    title = f"The {chip.name} is rated at {factor} times what was measured here"
     x = ("billion operations per second", pictures.number)
     levels = {f"{chip.name}: rated at {rated:,.0f}": rated}
     return pictures.rows(things, x, title=title, levels=levels)

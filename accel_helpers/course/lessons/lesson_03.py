@@ -111,7 +111,7 @@ def climb(found: Climb) -> pictures.Picture:
             interval = gain.interval
         name = f"{stage.name}: less {stage.takes_away}".removesuffix(": less ")
         right = f"{100 * mean(stage.accuracy):.1f} % right"
-        note = f"{said}; {format_seconds(stage.epoch.median)}, {right}"
+        note = f"{said}; {right}"
         colour = pictures.PALE
         if stage.name == best:
             colour = pictures.OWN

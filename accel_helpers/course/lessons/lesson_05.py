@@ -76,6 +76,6 @@ CHECKS = {"05/pays_from": PaysFrom(pays_from)}
 
 
 PICTURES = {
-    "bars": partial(bars, title="The red part stays: no chip shortens the overhead"),
+    "bars": partial(bars, title="The overhead stays: no chip shortens it"),
     "crossing": plot,
 }
