@@ -131,12 +131,12 @@ class BreakEven:
         other_low, other_high = self.there.epoch
         training = self.epochs * (low + high) / 120
         marks = {"your training": (training, training)}
-        most = training
-        for minutes in self.minutes:
-            if minutes < math.inf:
-                marks[f"{times(minutes)} minutes"] = (minutes, minutes)
-                most = max(most, minutes)
-        most *= 1.3
+        ends = [minutes for minutes in self.minutes if minutes < math.inf]
+        if ends:
+            # The last crossing: from there on the other machine surely pays.
+            last = ends[-1]
+            marks[f"{times(last)} minutes"] = (last, last)
+        most = 1.3 * max([training, *ends])
         setup = self.there.setup_minutes
         curves = {self.here.name: {0: 0, most: most}}
         # The other machine gains most where epochs here are longest.
