@@ -248,7 +248,10 @@ def test_a_rating_stands_beside_what_was_measured():
     time = Measurement.from_samples([0.001] * 5, name="cpu:0")
     judged = SimpleNamespace(time=time, work=7e7, chip=hardware.match("Tesla T4"))
     said = lesson("01", "product", [judged]).alt
-    assert "is rated at 120 times what was measured here: NVIDIA T4: rated at 8,100; CPU 70 measured." in said
+    assert (
+        "is rated at 120 times what was measured here: NVIDIA T4: rated at 8,100; CPU 70 measured."
+        in said
+    )
 
 
 def test_pyplot_and_its_global_state_stay_out():
