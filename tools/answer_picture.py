@@ -83,7 +83,7 @@ def draw(ratios, machine):
             _draw_curve(axes, curve, places, number, f"batches of {batch_size:,}")
         name = f"{CNN}, 64 x 64, batches of 32"
         _draw_curve(axes, {CNN: ratios[CNN, 32]}, places, 3, name)
-        axes.legend(frameon=False, loc="upper left")
+        axes.legend(frameon=False)
         pictures.scale(axes.yaxis, "times as fast", pictures.number, log=True)
         axes.set_xticks([*places.values()], [*(f"{width:,}" for width in WIDTHS), CNN])
         axes.set_xlabel(f"width: units in the hidden layer. {machine}; hollow: no difference")

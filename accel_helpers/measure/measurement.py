@@ -219,7 +219,8 @@ def drawn(timings: Sequence[Measurement], title: str) -> Picture:
         note = format_seconds(median)
         thing = Row(timing.name, note, timing.samples, timing.interval, median)
         things.append(thing)
-        ends += [*timing.interval, *timing.samples]
+        ends += timing.interval
+        ends += timing.samples
     shortest = min(ends)
     log = max(ends) > FAR_APART * shortest
     label = "time; dots: single timings, bar: 95 % interval"

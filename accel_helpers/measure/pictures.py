@@ -166,12 +166,12 @@ def _draw_row(axes, place: int, row: Row) -> None:
         if row.dots or row.middle:
             alpha = 0.4
         axes.barh(place, high - low, 0.55, low, color=row.colour, alpha=alpha)
-    for number, dot in enumerate(row.dots):
-        height = float(place)
-        if len(row.dots) > 1:
-            # At different heights, so that each dot can be seen.
-            height += 0.03 * (7 * number % 11 - 5)
-        axes.plot([dot], [height], "o", color=row.colour, ms=4, mew=0, alpha=0.7)
+    heights = [float(place)]
+    if len(row.dots) != 1:
+        # At different heights, so that each dot can be seen.
+        numbers = range(len(row.dots))
+        heights = [place + 0.03 * (7 * number % 11 - 5) for number in numbers]
+    axes.plot(row.dots, heights, "o", color=row.colour, ms=4, mew=0, alpha=0.7)
     if row.middle:
         axes.plot([row.middle], [place], "|", color="black", ms=12, mew=1.6)
     beside = axes.get_yaxis_transform()

@@ -132,7 +132,7 @@ class BreakEven:
         training = self.epochs * (low + high) / 120
         marks = {"your training": (training, training)}
         ends = [minutes for minutes in self.minutes if minutes < math.inf]
-        if ends:
+        if ends and not self.is_hardly_timed:
             # The last crossing: from there on the other machine surely pays.
             last = ends[-1]
             marks[f"{times(last)} minutes"] = (last, last)

@@ -12,6 +12,7 @@ import pytest
 
 from accel_helpers import course
 from accel_helpers.course.lessons import drawings
+from accel_helpers.course.lessons.lesson_10 import share_axis
 from accel_helpers.machine import hardware
 from accel_helpers.measure import pictures
 from accel_helpers.measure.measurement import Measurement, Speedup
@@ -200,13 +201,17 @@ def test_a_break_even_that_tells_nothing_says_so_in_its_title():
     assert plot(few).alt.startswith("Too few timings to say")
 
 
-@pytest.mark.parametrize(("lowest", "start"), [(0.93, 90), (0.6, 60)])
-def test_an_axis_that_does_not_begin_at_0_says_so_and_hides_nothing(lowest, start, monkeypatch):
-    given = {}
-    monkeypatch.setattr(pictures, "rows", lambda things, x, **options: given.update(options, x=x))
-    lesson("10", "ladder", scores(lowest, 0.98))
-    assert given["start"] == start
-    assert f"begins at {start}" in given["x"][0]
+@pytest.mark.parametrize(("lowest", "start"), [(93.0, 90), (60.0, 60)])
+def test_an_axis_that_does_not_begin_at_0_says_so_and_hides_nothing(lowest, start):
+    label, begins = share_axis(lowest)
+    assert begins == start <= lowest
+    assert label.endswith(f"begins at {start}")
+
+
+def test_a_break_even_of_few_timings_marks_no_crossing():
+    few = break_even(Plan("a CPU", (60, 60), samples=1), PLANS[1], epochs=9)
+    assert "minutes; " not in plot(few).alt
+    assert plot(few).alt.endswith("; your training.")
 
 
 def names_beside(ends):

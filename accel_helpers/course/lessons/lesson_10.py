@@ -212,9 +212,14 @@ def ladder(models: Sequence[Score]) -> pictures.Picture:
 
 def _drawn(things: Sequence[pictures.Row], title: str, lowest: float) -> pictures.Picture:
     """Draw shares in %, on an axis that begins at the ten below the lowest."""
+    label, start = share_axis(lowest)
+    return pictures.rows(things, (label, pictures.number), title=title, start=start)
+
+
+def share_axis(lowest: float) -> tuple[str, float]:
+    """Return what an axis of shares in % says, and where it begins."""
     start = 10 * (lowest // 10)
-    x = (f"right answers, in %; the axis begins at {start:.0f}", pictures.number)
-    return pictures.rows(things, x, title=title, start=start)
+    return f"right answers, in %; the axis begins at {start:.0f}", start
 
 
 PICTURES = {"scaling": prepared, "ladder": ladder}
