@@ -188,7 +188,7 @@ def picture(rows, given):
         axes.legend(frameon=False, loc="upper right", fontsize=9, handletextpad=0.2)
         said = ", ".join(f"{share:.0%} of {kind}" for kind, share in inside.items())
         band = f"in the band from {1 / width:.2f} to {width:.2f} lie {said}"
-        return pictures.finished(axes, [band])
+        return pictures.finished(axes.figure, [band])
 
 
 PAGE = """\

@@ -88,7 +88,7 @@ def draw(ratios, machine):
         axes.set_xticks([*places.values()], [*(f"{width:,}" for width in WIDTHS), CNN])
         axes.set_xlabel(f"width: units in the hidden layer. {machine}; hollow: no difference")
         said = [f"{model} by {size}: {text(each)}" for (model, size), each in ratios.items()]
-        return pictures.finished(axes, [NOTE, f"on {machine}", *said])
+        return pictures.finished(axes.figure, [NOTE, f"on {machine}", *said])
 
 
 def _draw_curve(axes, curve, places, number, name):

@@ -11,6 +11,7 @@ from accel_helpers.course import lessons, predict, questions, quiz, record
 from accel_helpers.course.kept import numbers_of
 from accel_helpers.course.outcomes import outcome_of
 from accel_helpers.course.places import Place, places
+from accel_helpers.measure import pictures
 
 
 class Sentence(str):
@@ -102,6 +103,10 @@ class Lesson:
             return draw()
         self._record(self.places.get(id, Place(id)), result)
         return draw(result)
+
+    def show(self, figure, finding: str) -> pictures.Picture:
+        """Return a figure of pyplot's as a picture under the sentence that says what was found."""
+        return pictures.show(figure, finding)
 
     def check(self, exercise: str, answer: object) -> lessons.Result:
         """Check the answer to an exercise of this lesson: whether it is right, and why not.

@@ -20,8 +20,6 @@ NAMES = ("compute", "memory", "overhead", "input", "wait", "validation", "callba
 PIECES = dict(zip(NAMES, COLOURS, strict=True))
 STYLE: dict = {
     "font.size": 9.5,
-    "figure.titlesize": 11,
-    "figure.titleweight": "bold",
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
@@ -33,7 +31,6 @@ STYLE: dict = {
 DPI = 160
 WIDE = 5.4  # inches of a picture; a page shows 100 dots for each
 WIDEST = 8.6
-LINE = 0.065  # the share of the axes' height that a line of text takes up
 MANY = 20  # points of a line that are not marked one by one
 Axis = tuple[str, Callable[[float], str]]  # what it says, and what writes its numbers
 number = "{:,.12g}".format  # a number beside an axis that has no unit
@@ -65,26 +62,46 @@ def drawing(title: str, height: float, width: float = WIDE):
     import matplotlib
     from matplotlib.figure import Figure
 
-    title = title[:1].upper() + title[1:]
-    lines = textwrap.wrap(title, int(11.2 * width))
     with matplotlib.rc_context(STYLE):
-        figure = Figure((width, height + 0.2 * len(lines)), layout="constrained")
-        figure.suptitle("\n".join(lines), x=0.01, ha="left")
-        figure.set_label(title)
+        figure = Figure((width, height), layout="constrained")
+        _entitle(figure, title)
         yield figure.subplots()
 
 
-def finished(axes, texts: Sequence[str]) -> Picture:
+def _entitle(figure, title: str) -> None:
+    """Write a title above a figure, which grows by the title's lines."""
+    title = title[:1].upper() + title[1:]
+    width, height = figure.get_size_inches()
+    lines = textwrap.wrap(title, int(11.2 * width))
+    figure.set_size_inches(width, height + 0.2 * len(lines))
+    figure.suptitle("\n".join(lines), x=0.01, ha="left", size=11, weight="bold")
+    figure.set_label(title)
+
+
+def show(figure, finding: str) -> Picture:
+    """Return a figure of pyplot's as a picture under the sentence that says what was found."""
+    from matplotlib import pyplot
+
+    # Else the notebook shows the bare figure, too.
+    pyplot.close(figure)
+    _entitle(figure, finding)
+    return finished(figure)
+
+
+def finished(figure, texts: Sequence[str] = ()) -> Picture:
     """Return what was drawn, in 256 colours: a third of the bytes; title and texts describe it."""
     from PIL import Image
 
     full = io.BytesIO()
-    axes.figure.savefig(full, format="png", dpi=DPI)
+    figure.savefig(full, format="png", dpi=DPI)
     few_colours = Image.open(full).convert("RGB").quantize(256)
     small = io.BytesIO()
     few_colours.save(small, "png", optimize=True)
-    content = "; ".join(texts)
-    return Picture(small.getvalue(), f"{axes.figure.get_label()}: {content}.")
+    alt = figure.get_label()
+    if texts:
+        content = "; ".join(texts)
+        alt = f"{alt}: {content}"
+    return Picture(small.getvalue(), f"{alt}.")
 
 
 def scale(axis, label: str, text: Callable[[float], str], log: bool = False) -> None:
@@ -155,7 +172,7 @@ def rows(
         scale(axes.xaxis, *x, log)
         if not log:
             axes.set_xlim(left=start)
-        return finished(axes, texts)
+        return finished(axes.figure, texts)
 
 
 def _draw_row(axes, place: int, row: Row) -> None:
@@ -217,7 +234,7 @@ def bars(things: Mapping[str, Mapping[str, float]], *, title: str) -> Picture:
         above = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": len(colours)}
         axes.legend(frameon=False, handlelength=1, **above)
         scale(axes.xaxis, "time of a step", format_seconds)
-        return finished(axes, texts)
+        return finished(axes.figure, texts)
 
 
 def _colours(pieces: Mapping[str, float]) -> dict[str, str]:
@@ -239,7 +256,7 @@ def lines(
     dashed: Sequence[str] = (),
     marks: Mapping[str, tuple[float, float]] | None = None,
 ) -> Picture:
-    """Draw lines of one number over another, at most seven, each with its name at its end.
+    """Draw lines of one number over another, at most seven, with their names on the right.
 
     A curve maps x to y, a number or a Measurement. `dashed` names those that were not measured.
     """
@@ -263,13 +280,17 @@ def lines(
                 middles.append(middle)
                 lows.append(low)
                 highs.append(high)
-            axes.plot(places, middles, look, color=colour, ms=3.5)
+            label = textwrap.fill(name, 22)
+            axes.plot(places, middles, look, color=colour, ms=3.5, label=label)
             axes.fill_between(places, lows, highs, color=colour, alpha=0.3)
             ends = [f"{write_y(middles[end])} at {write_x(places[end])}" for end in (0, -1)]
             texts.append(f"{name} from {' to '.join(ends)}")
         scale(axes.xaxis, *x, log)
         scale(axes.yaxis, *y, log)
-        _name_ends(axes, list(curves))
+        # Their names stand in the order in which they end, from above.
+        ordered = sorted(axes.lines, key=lambda line: line.get_ydata()[-1], reverse=True)
+        right = (1, 0.5)
+        axes.legend(handles=ordered, loc="center left", bbox_to_anchor=right, frameon=False)
         for place, (text, point) in enumerate((marks or {}).items()):
             axes.plot(*point, "o", color="black", ms=5, zorder=4)
             # On both sides in turns, since two may be close together.
@@ -278,34 +299,7 @@ def lines(
                 beside = {"xytext": (7, -11), "ha": "left"}
             axes.annotate(text, point, textcoords="offset points", zorder=4, **beside)
             texts.append(text)
-        return finished(axes, texts)
-
-
-def _name_ends(axes, names: Sequence[str]) -> None:
-    """Write the name of each line beside its end, so that none covers another."""
-    heights = {}
-    ends = {}
-    for name, line in zip(names, axes.lines, strict=True):
-        end = line.get_xydata()[-1]
-        pixel = axes.transData.transform(end)
-        _, heights[name] = axes.transAxes.inverted().transform(pixel)
-        ends[name] = (end, line.get_color())
-    # The lowest first; below it and above the others there must be room for the rest.
-    ordered = sorted(names, key=heights.__getitem__)
-    texts = [textwrap.fill(name, 22) for name in ordered]
-    rooms = [LINE * (text.count("\n") + 1.5) for text in texts]
-    free = 0.0
-    above = sum(rooms)
-    for name, text, room in zip(ordered, texts, rooms, strict=True):
-        above -= room
-        half = room / 2
-        height = min(heights[name], 1.08 - above - half)
-        height = max(height, free + half)
-        free = height + half
-        end, colour = ends[name]
-        leader = {"arrowstyle": "-", "color": colour, "relpos": (0, 0.5)}
-        place = {"xytext": (1.06, height), "textcoords": axes.transAxes, "va": "center"}
-        axes.annotate(text, end, arrowprops=leader, **place)
+        return finished(axes.figure, texts)
 
 
 def roofline(
@@ -357,7 +351,7 @@ def roofline(
         axes.margins(y=0.12)
         scale(axes.xaxis, "operations per byte moved", number, log=True)
         scale(axes.yaxis, "operations per second", _flops, log=True)
-        return finished(axes, texts)
+        return finished(axes.figure, texts)
 
 
 def plot(result, *, title: str = "") -> Picture:

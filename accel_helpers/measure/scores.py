@@ -7,17 +7,14 @@ from dataclasses import dataclass
 from typing import Self
 
 from accel_helpers.measure.measurement import SAME
-from accel_helpers.measure.series import CONFIDENCE, student
+from accel_helpers.measure.series import CONFIDENCE
 
 MIN_SEEDS = 2  # one seed has no spread
 MIN_IMAGES = 30  # from fewer, an interval would promise too much
 BETTER, WORSE = "better", "worse"
 VERDICTS = (BETTER, WORSE, SAME)
 
-# Student's t, 95 %, two-sided, for 1 to 9 degrees of freedom; from 10 on `student` is precise.
-FEW_SEEDS = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
-
-__all__ = ["Score", "change", "wilson"]
+__all__ = ["Score", "change"]
 
 
 @dataclass(frozen=True)
@@ -82,12 +79,11 @@ class Change:
     def verdict(self) -> str:
         """One of "better", "worse" and "no measurable difference"."""
         low, high = self.interval
-        return verdict(low, high)
-
-    def numbers(self) -> tuple[float, float, float]:
-        """Return the difference and the ends (low, high) of its interval."""
-        low, high = self.interval
-        return (self.difference, low, high)
+        if low > 0:
+            return BETTER
+        if high < 0:
+            return WORSE
+        return SAME
 
     def __str__(self) -> str:
         low, high = self.interval
@@ -98,21 +94,6 @@ class Change:
         interval = f"{low_points:+.1f} to {high_points:+.1f}"
         difference = f"{points:+.1f} points ({interval})"
         return f"{self.after.name}: {per_cent:.1f} %, {difference}: {self.verdict}"
-
-
-def verdict(low: float, high: float) -> str:
-    """Return what the interval of a difference, from `low` to `high`, says of a change.
-
-    It is "better", "worse", or "no measurable difference" where 0 lies in the interval.
-
-    >>> verdict(0.01, 0.03), verdict(-0.01, 0.03)
-    ('better', 'no measurable difference')
-    """
-    if low > 0:
-        return BETTER
-    if high < 0:
-        return WORSE
-    return SAME
 
 
 def change(before: Score, after: Score) -> Change:
@@ -152,100 +133,32 @@ def change(before: Score, after: Score) -> Change:
     >>> print(change(before, after))
     after: 90.0 %, +30.0 points (+20.8 to +39.2): better
     """
-    seeds = len(before.right)
-    images = len(before.right[0])
+    import numpy as np
+    from scipy import stats
+
+    # A row for every seed, a column for every image.
+    right_before = np.array(before.right)
+    right_after = np.array(after.right)
+    if right_before.shape != right_after.shape:
+        raise ValueError(
+            "the two scores need the same seeds and the same images; got (seeds, images) "
+            f"{right_before.shape} and {right_after.shape}."
+        )
+    seeds, images = right_before.shape
     if seeds < MIN_SEEDS or images < MIN_IMAGES:
         needed = f"two seeds and {MIN_IMAGES} images at least"
         raise ValueError(f"an interval needs {needed}; got {seeds} and {images}.")
-    differences = []
-    for accuracy_before, accuracy_after in zip(before.by_seed, after.by_seed, strict=True):
-        differences.append(accuracy_after - accuracy_before)
-    difference = statistics.fmean(differences)
-    half_by_seeds = _half_by_seeds(differences)
-    half_by_images = _half_by_images(before, after)
+    of_seeds = right_after.mean(axis=1) - right_before.mean(axis=1)
+    of_images = right_after.mean(axis=0) - right_before.mean(axis=0)
+    probability = 0.5 + CONFIDENCE / 2
+    half_by_seeds = stats.t.ppf(probability, seeds - 1) * of_seeds.std(ddof=1) / math.sqrt(seeds)
+    # Half an image more in each of four cases: two images, and 1 = 2 x 0.5 among the squares.
+    count = images + 2
+    spread = (of_images**2).sum() + 1 - of_images.sum() ** 2 / count
+    half_by_images = stats.t.ppf(probability, images - 1) * math.sqrt(spread) / count
     # The two kinds of luck are independent, so their squares add up.
     half = math.hypot(half_by_seeds, half_by_images)
+    difference = after.accuracy - before.accuracy
     low = max(-1.0, difference - half)
     high = min(1.0, difference + half)
     return Change(after, difference, (low, high))
-
-
-def _half_by_seeds(differences: Sequence[float]) -> float:
-    """Return half the width of the interval for the luck of the seeds.
-
-    `differences` has the change of the accuracy for each seed; two of them at least.
-    """
-    seeds = len(differences)
-    standard_error = statistics.stdev(differences) / math.sqrt(seeds)
-    quantile = _quantile(degrees=seeds - 1)
-    return quantile * standard_error
-
-
-def _quantile(degrees: int) -> float:
-    """Return the two-sided 95 % quantile of Student's t, such as 12.706 for 1 degree.
-
-    `degrees` (of freedom) is 1 or more; for few of them `series.student` is too rough.
-    """
-    if degrees <= len(FEW_SEEDS):
-        return FEW_SEEDS[degrees - 1]
-    return student(degrees, CONFIDENCE)
-
-
-def _half_by_images(before: Score, after: Score) -> float:
-    """Return half the width of the interval for the luck of the images.
-
-    Both scores have the same seeds and images. Raises ValueError if their rows differ in length.
-    """
-    seeds = len(before.right)
-    total = 0.0
-    squares = 0.0
-    # For each image, a column of bools: right with each seed before, then with each seed after.
-    columns = zip(*before.right, *after.right, strict=True)
-    for column in columns:
-        right_before = sum(column[:seeds])
-        right_after = sum(column[seeds:])
-        difference = (right_after - right_before) / seeds
-        total += difference
-        squares += difference**2
-    # Half an image more in each of four cases: two images, and 1 = 2 x 0.5 among the squares.
-    images = len(before.right[0])
-    count = images + 2
-    spread = squares + 1 - total * total / count
-    quantile = student(images - 1, CONFIDENCE)
-    return quantile * math.sqrt(spread) / count
-
-
-def wilson(right: int, total: int) -> tuple[float, float]:
-    """Return the 95 % interval of a share, by Wilson (1927, JASA 22).
-
-    Parameters
-    ----------
-    right : int
-        How many images were right, from 0 to `total`.
-    total : int
-        How many images there were; 1 or more.
-
-    Returns
-    -------
-    tuple of (float, float)
-        The ends (low, high) of the interval, between 0 and 1.
-
-    Examples
-    --------
-    >>> [round(end, 3) for end in wilson(98, 100)]
-    [0.93, 0.994]
-    """
-    z = statistics.NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
-    share = right / total
-    spread = z * z / total
-    centre = (share + spread / 2) / (1 + spread)
-    variance = share * (1 - share) / total
-    half = z * math.sqrt(variance + spread / (4 * total)) / (1 + spread)
-    low = centre - half
-    high = centre + half
-    # At the ends of the scale, rounding could leave it.
-    if right == 0:
-        low = 0.0
-    if right == total:
-        high = 1.0
-    return low, high

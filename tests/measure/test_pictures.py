@@ -1,7 +1,6 @@
 """Pictures say in words what they show, and nothing is cut or covered."""
 
 import io
-import itertools
 import subprocess
 import sys
 from functools import cache
@@ -77,19 +76,13 @@ DRAWN = {  # each with what its sentence says
     "a step": (lambda: plot({"a": 1e-3, LONG: 3e-3}), "75 % of a step is several"),
     "break-even": (lambda: plot(break_even(*PLANS, epochs=9)), "stay; over 7.5, change: a CPU"),
     "answer": (lambda: lesson("00", "answer"), "With wide layers and large batches"),
-    "dialog": (lambda: lesson("01", "dialog"), "● T4 GPU"),
     "climb": (
         lambda: lesson("03", "climb", climb({"batches of 256"})),
         "Resident: at least 780 times as fast, same batch size: ",
     ),
-    "losses": (lambda: lesson("04", "shakespeare", {"loss": [3.3, 2.0]}), "from 3.30 to 2.00"),
     "bars": (
         lambda: lesson("05", "bars", {"T4": {"memory": 1e-3, "overhead": 3e-3}}),
         "The overhead stays: no chip shortens it: T4, memory 1 ms, overhead 3 ms.",
-    ),
-    "useful": (
-        lambda: lesson("06", "useful", {1: 0.1, 2: 0.4, 3: 0.2, 4: 0.3}),
-        "useful from 10 % at 1 to 30 % at 4; 2: 40.0 %; 3: 20.0 %.",
     ),
     "adding": (lambda: lesson("07", "adding", {"cpu:0": LINE}), "a T4 would probably add faster"),
     "roofline": (
@@ -214,26 +207,27 @@ def test_a_break_even_of_few_timings_marks_no_crossing():
     assert plot(few).alt.endswith("; your training.")
 
 
-def names_beside(ends):
-    """The texts beside lines that end at these heights, and their figure, laid out."""
-    with pictures.drawing("T", 3.0) as axes:
-        for end in ends:
-            axes.plot([1, 2], [0, end])
-        pictures._name_ends(axes, [f"{LONG[:26]} {place}" for place in range(len(ends))])
-        axes.figure.draw_without_rendering()
-    return axes
+def test_names_of_lines_stand_in_the_order_in_which_they_end():
+    axis = ("x", pictures.number)
+    made = pictures.lines({"low": {1: 3, 2: 1}, "high": {1: 1, 2: 3}}, axis, axis, title="T")
+    at = []
+    for colour in pictures.COLOURS[:2]:
+        _, last = columns(made, colour)  # of a colour, the rightmost pixels are beside its name
+        rgb = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+        (rows,) = np.nonzero((pixels(made)[:, last] == rgb).all(axis=1))
+        at.append(rows.mean())
+    low, high = at
+    assert high < low
 
 
-@pytest.mark.parametrize("ends", [(0, 0, 0, 1, 1, 1), (1,), (0.1, 0.12, 0.9, 1)])
-def test_names_beside_lines_cover_each_other_nowhere(ends):
-    from matplotlib.text import Text
+def test_a_figure_of_ones_own_is_shown_once_under_its_finding():
+    from matplotlib import pyplot
 
-    axes = names_beside(ends)
-    boxes = [Text.get_window_extent(text) for text in axes.texts]  # without their leaders
-    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
-    width, height = axes.figure.get_size_inches() * axes.figure.dpi
-    assert all(box.x0 > axes.get_window_extent().x1 and box.x1 <= width for box in boxes)
-    assert all(box.y0 >= 0 and box.y1 <= height for box in boxes)
+    figure, axes = pyplot.subplots()
+    axes.plot([1, 2])
+    made = course.lesson("06").show(figure, "it grows")
+    assert made.alt == "It grows."
+    assert not pyplot.get_fignums()  # else a notebook would show it twice
 
 
 def test_a_chip_that_is_beaten_everywhere_has_no_crossing():

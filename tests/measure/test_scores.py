@@ -47,7 +47,6 @@ def test_the_luck_of_seeds_and_of_images_counts_together():
     half = (found.interval[1] - found.interval[0]) / 2
     assert half == pytest.approx(math.hypot(by_seeds, by_images), rel=1e-3)
     assert found.verdict == scores.SAME
-    assert found.numbers() == (found.difference, *found.interval)  # for the card
     assert change(*drawn(random.Random(2), 12, 60, gain=3.0)).verdict == "better"  # many seeds
 
 
@@ -70,18 +69,11 @@ def of(seeds, images):
     [
         (lambda: change(of(1, 30), of(1, 30)), "two seeds"),
         (lambda: change(of(2, 29), of(2, 29)), "29"),
-        (lambda: change(of(2, 30), of(3, 30)), "longer"),
-        (lambda: change(of(2, 30), of(2, 31)), "longer"),
+        (lambda: change(of(2, 30), of(3, 30)), "same seeds"),
+        (lambda: change(of(2, 30), of(2, 31)), r"\(2, 31\)"),
         (lambda: Score.of("mine", [[1]], [1, 2]), "longer"),
     ],
 )
 def test_what_does_not_fit_is_refused_and_named(call, named):
     with pytest.raises(ValueError, match=named):
         call()
-
-
-def test_wilson_is_the_published_interval_and_stays_between_0_and_1():
-    assert scores.wilson(0, 10) == (0.0, pytest.approx(0.2775, abs=1e-4))
-    assert scores.wilson(10, 10) == (pytest.approx(0.7225, abs=1e-4), 1.0)
-    # Newcombe 1998, Statistics in Medicine 17, table I
-    assert scores.wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=1e-4)

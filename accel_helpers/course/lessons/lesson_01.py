@@ -1,4 +1,4 @@
-"""Lesson 01: a matmul beside a chip's rating, the dialog that lends one, and the old steps."""
+"""Lesson 01: a matmul beside a chip's rating, and the old steps."""
 
 from collections.abc import Sequence
 
@@ -61,49 +61,6 @@ class OldSteps(WordCheck):
 CHECKS = {"01/old": OldSteps()}
 
 
-# Each is a product of two square matrices, of the same size on every device. Its `work` is its
-# number of operations, its `time` a Measurement that has the name of the device, such as "gpu:0".
-
-
-#: What Colab's dialog offered as of August 2026, as far as Google's tools and its users say; chips
-#: come and go. (https://github.com/googlecolab/google-colab-cli, and the sources of the lesson.)
-OFFERED = ("CPU", "T4 GPU", "other GPUs: L4, G4, A100, H100", "TPUs: v5e-1, v6e-1")
-CHOSEN = "T4 GPU"
-AS_OF = "August 2026"
-MENU = """Runtime
-
-Run all
-Restart session
-Disconnect and
-delete runtime
-
-▸ Change runtime type"""
-DIALOG = """Change runtime type
-
-Runtime type:  Python 3
-Hardware accelerator:
-{options}
-Runtime version:  Latest
-
-                       Cancel   [ Save ]"""
-
-
-def dialog() -> pictures.Picture:
-    """Draw the menu and the dialog in which Colab is asked for a GPU."""
-    title = f"Menu, then T4 GPU, then Save (a drawing, as of {AS_OF})"
-    marks = ["●" if option == CHOSEN else "○" for option in OFFERED]
-    options = [f"   {mark}  {option}" for mark, option in zip(marks, OFFERED, strict=True)]
-    text = DIALOG.format(options="\n".join(options))
-    box = {"boxstyle": "square,pad=0.8", "fc": "white", "ec": pictures.GREY}
-    with pictures.drawing(title, 2.9) as axes:
-        axes.set_axis_off()
-        look = {"va": "top", "bbox": box, "linespacing": 1.5}
-        axes.text(0.02, 0.94, MENU, **look)
-        arrow = {"arrowstyle": "<-", "color": pictures.OWN, "lw": 1.8, "relpos": (0, 0.37)}
-        axes.annotate(text, (0.36, 0.38), (0.47, 0.94), arrowprops=arrow, **look)
-        return pictures.finished(axes, [" ".join(MENU.split()), " ".join(text.split())])
-
-
 def rates(judged: Sequence[Plausibility]) -> pictures.Picture:
     """Draw the rate of a matmul on each device, and the rating of the last one's chip."""
     chip = judged[-1].chip
@@ -125,4 +82,4 @@ def rates(judged: Sequence[Plausibility]) -> pictures.Picture:
     return pictures.rows(things, x, title=title, levels=levels)
 
 
-PICTURES = {"dialog": dialog, "product": rates}
+PICTURES = {"product": rates}

@@ -1,10 +1,8 @@
-"""Lesson 04: the pictures of a training run and of the memory of a step, and the exercise."""
+"""Lesson 04: the picture of the memory of a step, and the exercise."""
 
-import math
 from collections.abc import Mapping
 
 from accel_helpers._values.words import format_bytes
-from accel_helpers.course import text
 from accel_helpers.course.checks import WordCheck
 from accel_helpers.measure import pictures
 from accel_helpers.tpu.answers import CompiledStep
@@ -86,20 +84,6 @@ SPOKEN = {
 }
 
 
-def losses(found: Mapping) -> pictures.Picture:
-    """Draw the losses of the Shakespeare model, `found["loss"]`, below that of chance."""
-    # A model that gives each letter the same chance has the logarithm of their number as its loss.
-    letters = len(text.load_text().vocabulary)
-    chance = math.log(letters)
-    curve = dict(enumerate(found["loss"], start=1))
-    last = len(curve)
-    title = f"The loss falls from {curve[1]:.2f} to {curve[last]:.2f}; chance has {chance:.2f}"
-    curves = {"yours": curve, "chance": {1: chance, last: chance}}
-    x = ("epoch", pictures.number)
-    y = ("loss", "{:.3g}".format)
-    return pictures.lines(curves, x, y, title=title, dashed=["chance"])
-
-
 def label(name: str, step: CompiledStep) -> str:
     """Return the label of a stored step: "ResNet-50, bfloat16, batch of 1,024"."""
     # A stored answer is called after its model, and perhaps after what is special about it.
@@ -130,4 +114,4 @@ def memory(steps: Mapping[str, CompiledStep]) -> pictures.Picture:
     return pictures.rows(things, x, title=title, levels=levels)
 
 
-PICTURES = {"shakespeare": losses, "memory": memory}
+PICTURES = {"memory": memory}

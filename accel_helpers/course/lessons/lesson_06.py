@@ -1,12 +1,10 @@
-"""What lesson 06 draws, and its exercises: counting cycles, rounding to bfloat16."""
+"""Lesson 06: its exercises: counting cycles, rounding to bfloat16."""
 
 import math
 import struct
-from collections.abc import Callable, Mapping
-from itertools import pairwise
+from collections.abc import Callable
 
 from accel_helpers.course.checks import FunctionCheck
-from accel_helpers.measure import pictures
 from accel_helpers.measure.pictures import plot
 
 
@@ -155,17 +153,4 @@ class Rounding(FunctionCheck):
 CHECKS = {"06/cycles": Cycles(cycles), "06/bfloat16": Rounding(bfloat16)}
 
 
-def useful(shares: Mapping[int, float]) -> pictures.Picture:
-    """Draw the useful share of a unit's cells over the size of a product, with each drop marked."""
-    curve = {size: 100 * share for size, share in shares.items()}
-    marks = {}
-    for size, following in pairwise(curve):
-        if curve[following] < curve[size]:
-            marks |= {f"{n}: {curve[n]:.1f} %": (n, curve[n]) for n in (size, following)}
-    x = ("n, for (n, n) times (n, n), in the model", pictures.number)
-    y = ("useful cells", "{:.3g} %".format)
-    title = "One more than fits, and the useful share of the cells drops"
-    return pictures.lines({"useful": curve}, x, y, title=title, marks=marks)
-
-
-PICTURES = {"useful": useful, "product": plot}
+PICTURES = {"product": plot}

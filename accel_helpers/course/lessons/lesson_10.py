@@ -168,13 +168,15 @@ CHECKS = {"10/scaling": Scaling(scale), "10/split": Split(split)}
 
 def prepared(right: Mapping[str, Sequence[bool]]) -> pictures.Picture:
     """Draw the share of right answers by how the images were prepared, with its interval."""
+    from scipy import stats
+
     shares = {}
     things = []
     for name, answers in right.items():
         count = int(sum(answers))
         total = len(answers)
         share = 100 * count / total
-        low, high = scores.wilson(count, total)
+        low, high = stats.binomtest(count, total).proportion_ci(method="wilson")
         interval = (100 * low, 100 * high)
         thing = pictures.Row(name, f"{share:.1f} %", (share,), interval)
         things.append(thing)

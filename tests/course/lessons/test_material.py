@@ -135,10 +135,6 @@ def test_a_rate_is_the_operations_over_the_time_beside_what_the_chip_is_rated_at
     assert "NVIDIA T4: rated at 8,100" in lesson_01.rates(unknown).alt
 
 
-def test_the_dialog_says_that_it_is_a_drawing_and_of_when():
-    assert f"(a drawing, as of {lesson_01.AS_OF})" in lesson_01.dialog().alt
-
-
 def test_the_cases_of_lesson_02_differ_and_say_where_they_come_from():
     facts, cures = zip(*((case["fact"], case["cure"]) for case in CASES.values()), strict=True)
     assert len({*facts}) == len({*cures}) == len(CASES)
