@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Sequence
-from itertools import islice
 
 from accel_helpers._values.words import shown
 
@@ -22,42 +21,37 @@ def meant(answer: object, choices: Sequence[str]) -> str | None:
     >>> meant(("Visible", "b"), ["visible A", "visible B"])
     'visible B'
     """
-    text = answer
-    if not isinstance(answer, str):
-        text = shown(answer)
-    words, negations = _parts(text)
+    said = _words(answer)
     fitting = []
     for choice in choices:
-        choice_words, choice_negations = _parts(choice)
-        # "no" alone means nothing.
-        if words and words <= choice_words and negations == choice_negations:
+        words = _words(choice)
+        if said <= words and words & NEGATIONS <= said:
             fitting.append(choice)
     if len(fitting) == 1:
         return fitting[0]
     return None
 
 
-def _parts(text: str) -> tuple[set, set]:
-    """Return the words of a text in small letters, and its negations: "No way" -> {way}, {no}."""
-    words = set(re.findall(r"\w+", text.casefold()))
-    return words - NEGATIONS, words & NEGATIONS
+def _words(answer: object) -> set:
+    """Return the words of an answer in small letters: ("Visible", "b") -> {visible, b}."""
+    text = answer
+    if not isinstance(answer, str):
+        text = shown(answer)
+    return set(re.findall(r"\w+", text.casefold()))
 
 
 def plain(value: object) -> object:
     """Return a value that `same` can compare: a float, a str, or a list of these or of lists.
 
-    Raises TypeError or ValueError for anything else, such as a bool, a dictionary or None.
+    Raises TypeError or ValueError for anything else, such as None.
     """
     # Arrays of NumPy and of JAX.
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, str):
         return value
-    if isinstance(value, (bool, dict)):
-        raise TypeError("no numbers")
     if hasattr(value, "__iter__"):
-        # A generator may have no end.
-        return [plain(item) for item in islice(value, 1_000)]
+        return [plain(item) for item in value]
     return float(value)
 
 

@@ -36,10 +36,6 @@ class Told(BaseException):
     """Ends a check with a wrong answer. Its arguments are a message and a hint."""
 
 
-class Stopped(Told):
-    """Ends a check because the learner's function raised an error. Arguments as of `Told`."""
-
-
 class Check:
     """An exercise, and the check of it: called with an answer, which may be anything.
 
@@ -58,16 +54,11 @@ class Check:
 # --- a function ----------------------------------------------------------------------------------
 
 
-def ask(
-    function: object,
-    *arguments: object,
-    start: str = "Replace its last line with your own.",
-    stops: str = "Call it yourself first, on small numbers.",
-) -> object:
+def ask(function: object, *arguments: object, hint: str, case: str = "") -> object:
     """Return what a learner's function returns.
 
-    Raises `Told`, with the hint `start`, where it is none or still empty, and `Stopped`, with the
-    hint `stops`, where it raises an error.
+    Raises `Told` where it is none, is still empty, or stops with an error: then with the `hint`,
+    and with the `case` before the message.
     """
     if not callable(function):
         message = f"A function is needed; got {shown(function)}."
@@ -76,11 +67,10 @@ def ask(
         return function(*arguments)
     # The exercises give out functions whose last line raises it.
     except NotImplementedError:
-        raise Told("The function is still empty.", start) from None
-    # A learner's function may well call exit().
-    except (Exception, SystemExit) as error:
-        message = f"the function stopped with {type(error).__name__}: {error!s:.300}."
-        raise Stopped(message, stops) from None
+        raise Told("The function is still empty.", "Replace its last line with your own.") from None
+    except Exception as error:
+        message = f"{case}the function stopped with {type(error).__name__}: {error!s:.300}."
+        raise Told(message, hint) from None
 
 
 class FunctionCheck(Check):
@@ -88,12 +78,10 @@ class FunctionCheck(Check):
 
     A subclass sets `cases` (a *case* is the arguments of one call, as a tuple); `slips`, each with
     what is wrong (parameters of the truth with other values, or a function), message and hint;
-    `right`, the message where all is right; `needs`, the hint where what the function returns
-    cannot be read; and of the following what it needs.
+    `right`, the message where all is right; `hint`, the one where no slip fits; and of the
+    following what it needs.
     """
 
-    # The hint where no slip fits.
-    hint = ""
     # Cases that are easily forgotten, which are tried last, and the hint to them.
     edges = ()
     at_edges = ""
@@ -103,12 +91,12 @@ class FunctionCheck(Check):
     def __init__(self, truth: Callable):
         self.truth = truth
 
-    def call(self, function: object, case: tuple) -> object:
-        """Return what a function returns for a case; raise `Told` where that is impossible."""
-        return ask(function, *deepcopy(case))
+    def arguments(self, case: tuple) -> Sequence:
+        """Return the arguments of a case for one call, which may change them."""
+        return deepcopy(case)
 
     def read(self, returned: object) -> object:
-        """Return a value that can be compared; an error or None where it cannot be read."""
+        """Return a value that can be compared; it may raise any error where it cannot be read."""
         return plain(returned)
 
     def wrong_function(self, change: Mapping | Callable) -> Callable:
@@ -119,112 +107,82 @@ class FunctionCheck(Check):
 
     def grade(self, answer: object) -> str:
         """Call the answer on all cases. Returns and raises as every check does."""
-        found = []  # each case with the value that the learner's function gave
-        for cases, hint in ((self.cases, ""), (self.edges, self.at_edges)):
+        found = []  # each case with what the learner's function returned, and the value of that
+        for cases, hint in ((self.cases, self.hint), (self.edges, self.at_edges or self.hint)):
             # All cases are called before one is judged: a slip shows by all values together.
-            found += [(case, self._answered(answer, case, hint)) for case in cases]
+            for case in cases:
+                returned = ask(answer, *self.arguments(case), hint=hint, case=self._named(case))
+                # What cannot be read equals no right value.
+                value = None
+                with suppress(Exception):
+                    value = self.read(returned)
+                found.append((case, returned, value))
             self._judge(found, hint)
         return self.right
 
-    def _answered(self, answer: object, case: tuple, hint: str) -> object:
-        """Return the value that the learner's function gives; raise `Told` where it gives none."""
-        truth = brief(self._value(self.truth, case))
-        try:
-            returned = self.call(answer, case)
-        except Stopped as stopped:
-            reason, usual_hint = stopped.args
-            message = f"{self._named(case)}: {reason} It is {truth}."
-            raise Told(message, hint or usual_hint) from None
-        value = None
-        with suppress(Exception):
-            value = self.read(returned)
-        if value is None:
-            message = f"{self._named(case)}: the function returned {shown(returned)}"
-            raise Told(f"{message}, and it is {truth}.", self.needs)
-        return value
-
     def _judge(self, found: Sequence[tuple], hint: str) -> None:
         """Raise `Told` if one of the values is wrong."""
-        wrong = [pair for pair in found if not self._gives(self.truth, *pair)]
+        wrong = [one for one in found if not self._gives(self.truth, *one)]
         if not wrong:
             return
         for change, message, slip_hint in self.slips:
             rule = self.wrong_function(change)
-            if all(self._gives(rule, *pair) for pair in found):
+            if all(self._gives(rule, *one) for one in found):
                 raise Told(message, slip_hint)
-        case, value = wrong[0]
+        case, returned, _ = wrong[0]
         truth = brief(self._value(self.truth, case))
-        message = f"{self._named(case)}: you have {brief(value)}, and it is {truth}."
-        raise Told(message, hint or self.hint or self.needs)
+        raise Told(f"{self._named(case)}you have {brief(returned)}, and it is {truth}.", hint)
 
-    def _gives(self, rule: Callable, case: tuple, value: object) -> bool:
+    def _gives(self, rule: Callable, case: tuple, _returned: object, value: object) -> bool:
         """Return whether a function of ours gives a value on a case."""
         return same(self._value(rule, case), value, self.within)
 
     def _value(self, rule: Callable, case: tuple) -> object:
         """Return the value that a function of ours gives on a case."""
-        return self.read(self.call(rule, case))
+        return self.read(rule(*self.arguments(case)))
 
     def _named(self, case: tuple) -> str:
-        """Return a case as the learner's function gets it: "For factor = 2, setup = 5"."""
-        arguments = inspect.signature(self.truth).bind(*case).arguments
-        text = ", ".join(f"{name} = {brief(value)}" for name, value in arguments.items())
-        return f"For {text:.200}"
+        """Return a case as the learner's function gets it: "For factor = 2, setup = 5: "."""
+        names = inspect.signature(self.truth).parameters
+        text = ", ".join(f"{name} = {brief(x)}" for name, x in zip(names, case, strict=False))
+        return f"For {text:.200}: "
 
 
 # --- words ---------------------------------------------------------------------------------------
-
-
-def _is_missing(choice: object) -> bool:
-    """Return whether a choice is not made yet, or not all of it: the exercises give out `...`."""
-    text = shown(choice)
-    return "Ellipsis" in text or text in ("None", "''", "' '")
 
 
 class WordCheck(Check):
     """An exercise in which a choice is made for each key of a dictionary.
 
     A subclass sets `truth`, such as {"A": "waiting"}; `allowed`, the choices; `done`, the message
-    where all is right; `empty`, the one where nothing is answered yet; and `slips`: (message, hint)
-    by key and wrong choice. What is empty there is taken from the choice "", which stands for all
-    others, and else it is a general one.
+    where all is right; and `slips`: (message, hint) by key and wrong choice. What is empty there is
+    taken from the choice "", which stands for all others.
     """
 
-    # A general hint, and the choices as they are listed: by default both say what is allowed.
+    # What may be chosen, in words: by default the choices, one after the other.
     hint = ""
-    words = ""
-    # What a key is called, such as "Case {}".
-    item = "{}"
 
     def grade(self, answer: object) -> str:
         """Compare the choices; other keys are ignored. Returns and raises as every check does."""
-        words = self.words or ", ".join(self.allowed)
-        list_of_words = f"Choose from: {words}."
-        hint = self.hint or list_of_words
-        name = self.item.format
+        hint = self.hint or f"Choose from: {', '.join(self.allowed)}."
         if not isinstance(answer, dict):
             raise Told(f"A dictionary is needed; got {shown(answer)}.", hint)
-        missing = [key for key in self.truth if _is_missing(answer.get(key))]
-        if len(missing) == len(self.truth):
-            raise Told(self.empty, hint)
-        choices = {key: meant(answer.get(key), self.allowed) for key in self.truth}
-        # What is no choice at all is answered first, then what is missing, then what is wrong.
-        for key, choice in choices.items():
-            if choice is None and key not in missing:
-                given = shown(answer[key])
-                raise Told(f"{name(key)} is {given}, and that is not a choice.", list_of_words)
+        # The exercises give out `...` for each choice.
+        missing = [str(key) for key in self.truth if "Ellipsis" in shown(answer.get(key, ...))]
         if missing:
-            raise Told(f"Still empty: {', '.join(map(str, missing))}.", hint)
+            raise Told(f"Still empty: {', '.join(missing)}.", hint)
+        choices = {key: meant(answer[key], self.allowed) for key in self.truth}
         wrong = [key for key, choice in choices.items() if choice != self.truth[key]]
         if not wrong:
             return self.done
         # One thing at a time: only the first wrong answer gets a message.
         key = wrong[0]
-        own_message, own_hint = self.slips[key].get(choices[key], ("", ""))
+        given = shown(answer[key])
+        choice = choices[key]
+        if choice is None:
+            raise Told(f"{key} is {given}, and that is not a choice.", hint)
+        own_message, own_hint = self.slips[key].get(choice, ("", ""))
         message, usual_hint = self.slips[key].get("", ("", ""))
-        text = f"{name(key)} is not {shown(answer[key])}."
-        if own_message or message:
-            text = f"{name(key)}: {own_message or message}"
+        text = own_message or message or f"it is not {given}."
         right = len(choices) - len(wrong)
-        next_hint = own_hint or usual_hint or hint
-        raise Told(f"{right} of {len(choices)} are right. {text}", next_hint)
+        raise Told(f"{right} of {len(choices)} are right. {key}: {text}", own_hint or usual_hint)

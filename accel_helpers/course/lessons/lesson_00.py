@@ -13,7 +13,6 @@ class ToldApart(WordCheck):
     truth = {"A": "faster", "B": NONE, "C": "slower", "D": NONE}
     allowed = ("faster", "slower", NONE)
     done = "In B, C and D the medians are about 8 % apart. Only in C are the intervals, too."
-    empty = "The four answers are still empty."
     # letter -> wrong verdict -> the message and the hint
     slips = {
         "A": {

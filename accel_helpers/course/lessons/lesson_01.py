@@ -24,7 +24,6 @@ class OldSteps(WordCheck):
     }
     allowed = ("works", "fails", "does nothing")
     done = "Three fail, one does nothing, two still work."
-    empty = "The six answers are still empty."
     # step -> wrong answer (or "" for each) -> the message and the hint
     slips = {
         "A": {

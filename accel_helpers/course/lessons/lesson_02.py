@@ -36,13 +36,13 @@ def _slips(case: dict) -> dict:
 
 
 class Detective(WordCheck):
-    hint = 'Such as {1: ("placed", "D"), 2: ("faster", "F"), 3: ...}'
+    hint = (
+        'Such as {1: ("placed", "D"), 2: ("faster", "F"), 3: ...}. '
+        "Choose from: attached, visible, placed, faster; A, B, C, D, E, F."
+    )
     truth = {number: f"{case['fact']} {case['cure']}" for number, case in CASES.items()}
     allowed = _CHOICES
     done = "All three solved, with the cure of each."
-    empty = "The three cases are still empty."
-    words = "attached, visible, placed, faster; A, B, C, D, E, F"
-    item = "Case {}"
     slips = {number: _slips(case) for number, case in CASES.items()}
 
 

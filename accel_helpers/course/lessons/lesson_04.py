@@ -28,7 +28,6 @@ class Next(WordCheck):
         "text kept outside",
     )
     done = "With one chip it is Keras on JAX, and if it does not fit, a smaller batch."
-    empty = "The six answers are still empty."
     # case -> wrong answer -> the message; and "" -> the hint to every wrong answer
     slips = {
         "A": {

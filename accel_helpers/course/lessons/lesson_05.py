@@ -25,9 +25,8 @@ class PaysFrom(FunctionCheck):
     cases = [(2.0, 5.0), (3.0, 6.0), (10.0, 9.0), (1.25, 2.0)]
     edges = [(0.5, 5.0), (1.0, 5.0)]
     at_edges = "A chip with a factor of 1 or less never catches up: math.inf."
-    hint = "T = setup + T / factor. Bring both T to one side."
+    hint = "Minutes on the CPU: T = setup + T / factor. Bring both T to one side."
     right = "The set-up is the floor, and a small factor lifts the crossing high above it."
-    needs = "It returns one number: minutes of training on the CPU."
     slips = (
         (
             lambda factor, setup: setup,

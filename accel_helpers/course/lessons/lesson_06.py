@@ -46,7 +46,6 @@ class Cycles(FunctionCheck):
     )
     hint = "How many tiles? How long does one load? How long until its last row is out?"
     right = "Tiles, loading, rows and the way through: every cycle is counted."
-    needs = "One whole number is needed: tiles times the cycles of one."
     slips = (
         (
             {"whole": math.floor},
@@ -107,13 +106,10 @@ _BITS = "You return bits. They are a whole number that only stands for the one a
 _WAY_BACK = "One of the two tools leads from bits to the number. It takes all 32 of them."
 # Exact, near, over a power of 2.
 _NUMBERS = (1.0, 0.1, 1000.0, 1001.0, 1003.0, 255.75, 3.14159, 1e30, 1e-20)
-_EDGES = (
-    # In the middle between two, where the even one wins: down and up, twice.
-    *(257.0, 259.0, 1.00390625, 1.01171875),
-    # By 2**-20 off the last two of them, above and below.
-    *(1.0039072036743164, 1.0117177963256836),
-    *(0.0, -2.5, -257.0, -259.0, -0.1, -1001.0, -255.75),
-)
+# In the middle between two neighbours, where the even one wins: down and up.
+_TIES = (257.0, 259.0, 1.00390625, 1.01171875, -257.0, -259.0)
+# By 2**-20 off two of them, above and below; and what is not above zero.
+_EDGES = (*_TIES, 1.0039072036743164, 1.0117177963256836, 0.0, -0.1)
 
 
 class Rounding(FunctionCheck):
@@ -121,8 +117,6 @@ class Rounding(FunctionCheck):
     edges = [(x,) for x in _EDGES]
     hint = "Find its two neighbours: keep the upper 16 bits, or go one step on. Which is nearer?"
     right = "Rounded to the nearest, and to the even one in the middle."
-    needs = "One number is needed: the rounded one, as a float."
-    within = 0
     slips = (
         (
             {"carry": 0, "odd": 0},

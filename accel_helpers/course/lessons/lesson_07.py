@@ -134,9 +134,8 @@ class Seconds(FunctionCheck):
     cases = [(1_000, 1e-6, 8e9, 4e9), (10**8, 12e-5, 320e9, 15.75e9), (10, 1e-6, 4e9, 8e9)]
     edges = [(1_000, 1e-6, 8e9, None)]
     at_edges = "Without a link (None) nothing is sent anywhere."
-    hint = "launch, plus bytes / bandwidth; with a link, bytes / link on top."
+    hint = "Seconds: launch, plus bytes / bandwidth; with a link, bytes / link on top."
     right = "With a link, nearly all of a large addition is the transfer."
-    needs = "It returns one number: seconds."
     slips = (
         (
             {"in_memory": 4, "over_link": 4},

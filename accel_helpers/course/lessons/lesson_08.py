@@ -39,7 +39,7 @@ class PaysAfter(FunctionCheck):
     edges = [(80, 2, 3), (60, 5, 5)]
     at_edges = "What is never made up takes math.inf."
     right = "The first call is the price. What each later one wins pays it back."
-    needs = "A number."
+    hint = "What does the first call lose, and in how many calls is it won back?"
     slips = (
         (
             {"with_first": 0},

@@ -29,9 +29,8 @@ class AllReduce(FunctionCheck):
     ]
     edges = [([[3.0], [1.0]], [8, 0])]
     at_edges = "A replica that got no picture has no say."
-    hint = "Weigh every gradient with its pictures, add up, divide by all pictures."
+    hint = "Weigh every gradient with its pictures, add up, divide by all pictures: a list."
     right = "Every picture counts once, on whichever replica it was."
-    needs = "A list is needed, with as many numbers as one gradient has."
     slips = (
         (
             lambda gradients, counts: whole_batch(gradients, [1] * len(counts)),

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from accel_helpers.course.answers import plain
-from accel_helpers.course.checks import FunctionCheck, Told, ask
+from accel_helpers.course.checks import FunctionCheck, Told
 from accel_helpers.measure import pictures, scores
 from accel_helpers.measure.scores import Score
 
@@ -13,20 +13,11 @@ from accel_helpers.measure.scores import Score
 class _OnArrays(FunctionCheck):
     """An exercise whose function gets arrays in place of lists."""
 
-    def call(self, function: object, case: tuple) -> object:
-        """Return what a function returns for a case; it gets arrays, which it must not change."""
+    def arguments(self, case: tuple) -> list:
+        """Return the arguments of a case for one call, each list as an array of its own."""
         import numpy as np
 
-        arguments = [np.array(value) if isinstance(value, list) else value for value in case]
-        # The check itself says what a division by zero gave; NumPy's warning would be a second one.
-        with np.errstate(all="ignore"):
-            returned = ask(function, *arguments)
-        if not all(map(np.array_equal, arguments, case)):
-            raise Told(
-                "Your function changes the arrays that it was given: whoever lent them loses them.",
-                "Make new arrays: a - b is one, and a -= b changes a.",
-            )
-        return returned
+        return [np.array(value) if isinstance(value, list) else value for value in case]
 
 
 def _scaled(images, fitted, axis=0, power=1):
@@ -40,18 +31,13 @@ def _scaled(images, fitted, axis=0, power=1):
     return (images - mean) / spread**power
 
 
-def scale(train, other, **slip) -> tuple:
+def scale(train, other, **slip) -> list:
     """Return the images of both sets, each pixel scaled by its mean and its spread in `train`.
 
     Both are arrays of the shape (images, pixels). Slips change the `axis`, or the `power` of the
     spread that is divided by.
     """
-    return _scaled(train, train, **slip), _scaled(other, train, **slip)
-
-
-def _fitted_on_both(train, other):
-    both = [*train, *other]
-    return _scaled(train, both), _scaled(other, both)
+    return [_scaled(images, train, **slip) for images in (train, other)]
 
 
 # Images of four pixels: the last two never vary in training, and one of them does so elsewhere.
@@ -61,19 +47,21 @@ _OTHER = [[n, n * n % 13, n, 0.0] for n in (4.0, 7.0, 10.0, 13.0)]
 
 class Scaling(_OnArrays):
     cases = [(_TRAIN, _OTHER)]
-    hint = "From each pixel take its mean in train, then divide by its spread in train."
+    hint = (
+        "From each pixel take its mean in train, then divide by its spread in train. "
+        "Return the training images, and then the other ones."
+    )
     right = "Both sets are scaled alike, and only the training images were asked."
-    needs = "Return the scaled training images and the scaled other ones, in this order."
     # The spread of a sample, with n - 1, is right, too.
     within = 0.06
     slips = (
         (
-            _fitted_on_both,
+            lambda *both: [_scaled(images, [*both[0], *both[1]]) for images in both],
             "You fitted on both sets together. Then the other images have a say in the training.",
             "Mean and spread come from train alone.",
         ),
         (
-            lambda train, other: (_scaled(train, train), _scaled(other, other)),
+            lambda *both: [_scaled(images, images) for images in both],
             "You scaled each set by its own numbers: the same ink then means two things.",
             "Use the mean and the spread of train for both.",
         ),
@@ -90,18 +78,16 @@ class Scaling(_OnArrays):
     )
 
     def read(self, returned: object) -> object:
-        """Return the pixels of each set in a row; raise `Told` where one was divided by zero."""
+        """Return both sets as lists; raise `Told` where a pixel was divided by zero."""
         import numpy as np
 
-        rows = [np.ravel(images).astype(float) for images in plain(returned)]
-        for pixels in rows:
-            # What is not a number is not below it either.
-            if not np.all(abs(pixels) < 1_000):
-                raise Told(
-                    "A pixel that never varied in training is divided by zero, or by nearly that.",
-                    "Its spread is 0. Put 1 in the place of that, such as with np.where.",
-                )
-        return plain(rows)
+        # What is not a number is not below it either.
+        if not np.all(abs(np.concatenate(returned)) < 1_000):
+            raise Told(
+                "A pixel that never varied in training is divided by zero, or by nearly that.",
+                "Its spread is 0. Put 1 in the place of that, such as with np.where.",
+            )
+        return plain(returned)
 
 
 def split(originals, seed: int, share: int = 5) -> tuple:
@@ -123,7 +109,7 @@ _ORIGINALS = random.Random(10).sample(3 * list(range(100, 160)), 180)
 class Split(_OnArrays):
     cases = [(_ORIGINALS, 1)]
     right = "All copies of an original lie on one side."
-    needs = "Return train, held_out: the places in originals, as whole numbers from 0 on."
+    hint = "Return train, held_out: the places in originals, as whole numbers from 0 on."
     slips = (
         (
             lambda originals, seed: [originals[places] for places in split(originals, seed)],

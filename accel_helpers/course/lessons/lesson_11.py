@@ -1,6 +1,6 @@
 """The exercise of lesson 11: is the job cheaper on the GPU?"""
 
-from accel_helpers.course.answers import meant, plain
+from accel_helpers.course.answers import meant
 from accel_helpers.course.checks import FunctionCheck
 
 VERDICTS = ("cheaper", "dearer", "cannot tell")
@@ -42,9 +42,11 @@ class WorthIt(FunctionCheck):
     )
     # Slower, and so cheap that it pays.
     edges = ((0.5, 0.7, 0.2),)
-    hint = "Hold both ends of the interval against the price. Do they say the same?"
+    hint = (
+        'It is "cheaper", "dearer" or "cannot tell". '
+        "Hold both ends of the interval against the price. Do they say the same?"
+    )
     right = "Every verdict fits: the whole interval decides, and the price with it."
-    needs = 'Return "cheaper", "dearer" or "cannot tell".'
     slips = (
         (
             lambda *case: "cheaper",
@@ -82,7 +84,7 @@ class WorthIt(FunctionCheck):
 
     def read(self, returned: object) -> str | None:
         """Return the verdict that an answer means; None where it means none."""
-        return meant(plain(returned), VERDICTS)
+        return meant(returned, VERDICTS)
 
 
 CHECKS = {"11/worth_it": WorthIt(verdict)}
