@@ -7,9 +7,8 @@ The files come from strangers. What one says is tidied here, and escaped by
 import dataclasses
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from statistics import median
 
@@ -18,8 +17,6 @@ from accel_helpers._values.records import DataError
 from accel_helpers._values.words import template, times
 from accel_helpers.course.record import PRIVATE, Entry
 
-FAR = 3  # a factor is far off at 3 times the class's middle or more, or a third of it or less
-ENOUGH = 3  # files that are needed for a middle
 MOST_ROWS = 12  # of the dot plot
 FACTOR = "times as fast"  # what an entry calls such a number, perhaps behind other words
 
@@ -30,31 +27,7 @@ class Handed:
 
     who: str  # its name, tidied, or "file 3"
     entries: Sequence[Entry]
-
-    @cached_property
-    def factors(self) -> dict[str, float]:
-        """How many times as fast something was, by its place and words."""
-        names = {}
-        for entry in self.entries:
-            for words, number in entry.numbers.items():
-                if words.endswith(FACTOR) and number > 0:
-                    # What a page draws and says stands at two places, and counts at the first.
-                    names.setdefault(number, tidy(f"{entry.place} {words}"))
-        return {name: number for number, name in names.items()}
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row of the dot plot: a factor, in each file that has it."""
-
-    name: str
-    factors: Sequence[float]
-    middle: float
-
-    def is_far(self, factor: float) -> bool:
-        """Return whether a factor is far from the class's middle."""
-        is_near = 1 / FAR < factor / self.middle < FAR
-        return len(self.factors) >= ENOUGH and not is_near
+    factors: Mapping[str, float]  # how many times as fast something was, by its place and words
 
 
 @dataclass(frozen=True)
@@ -79,49 +52,11 @@ def write(folder: Path, page: Path, *, names: bool = False) -> Board:
     A file that cannot be used is refused with a reason and raises nothing. Raises OSError where the
     page cannot be written.
     """
-    files, refused = _read_folder(folder, names)
-    rows = _rows(files)
-    # The axis has room for every middle; a factor beyond its end is drawn at the end.
-    middles = [row.middle for row in rows]
-    end = min(FAR * max([1, *middles]), 10_000)
-
-    def position(factor: float) -> float:
-        """Return the place of a factor between half and the end, in percent."""
-        inside = min(max(factor, 0.5), end)
-        return 100 * math.log(2 * inside) / math.log(2 * end)
-
-    html = template("course/templates/board.html").render(
-        files=files,
-        refused=refused,
-        rows=rows,
-        end=end,
-        position=position,
-        tidy=tidy,
-        times=times,
-    )
-    records.write_whole(page, html)
-    return Board(str(page), len(files), refused)
-
-
-def _rows(files: Sequence[Handed]) -> list[Row]:
-    """Return the rows of the plot, those first that most files have."""
-    factors = defaultdict(list)
-    for file in files:
-        for name, factor in file.factors.items():
-            factors[name].append(factor)
-    names = sorted(factors, key=lambda name: len(factors[name]), reverse=True)
-    return [Row(name, factors[name], median(factors[name])) for name in names[:MOST_ROWS]]
-
-
-def _read_folder(folder: Path, names: bool) -> tuple[list[Handed], list[tuple[str, str]]]:
-    """Return (files that count, who and reason of the others) of a folder."""
     files = []
     refused = []
     owners = {}  # the places and moments of a file's results -> whose it is
-    paths = sorted(folder.glob("[!.]*"))  # hidden files are the system's
-    if not names:
-        # Numbers by name would give names away.
-        paths.sort(key=lambda path: path.lstat().st_size)
+    # Numbers by name would give names away. Hidden files are the system's.
+    paths = sorted(folder.glob("[!.]*"), key=lambda path: path.lstat().st_size)
     for number, path in enumerate(paths, 1):
         who = f"file {number}"
         if names:
@@ -135,8 +70,18 @@ def _read_folder(folder: Path, names: bool) -> tuple[list[Handed], list[tuple[st
             refused.append((who, tidy(str(error), 200)))
             continue
         owners[moments] = who
-        files.append(Handed(who, entries))
-    return files, refused
+        files.append(Handed(who, entries, _factors(entries)))
+    html = template("course/templates/board.html").render(
+        files=files,
+        refused=refused,
+        rows=_rows(files),
+        median=median,
+        position=position,
+        tidy=tidy,
+        times=times,
+    )
+    records.write_whole(page, html)
+    return Board(str(page), len(files), refused)
 
 
 def _entries(path: Path) -> Sequence[Entry]:
@@ -150,6 +95,32 @@ def _entries(path: Path) -> Sequence[Entry]:
     if not any(entry.numbers for entry in entries):
         raise DataError("nothing is measured in it.")
     return entries
+
+
+def _factors(entries: Sequence[Entry]) -> dict[str, float]:
+    """Return how many times as fast something was, by its place and words."""
+    names = {}
+    for entry in entries:
+        for words, number in entry.numbers.items():
+            if words.endswith(FACTOR) and number > 0:
+                # What a page draws and says stands at two places, and counts at the first.
+                names.setdefault(number, tidy(f"{entry.place} {words}"))
+    return {name: number for number, name in names.items()}
+
+
+def _rows(files: Sequence[Handed]) -> list[tuple[str, list[float]]]:
+    """Return (name, the factor of each file that has it) of each row, the most common first."""
+    rows = defaultdict(list)
+    for file in files:
+        for name, factor in file.factors.items():
+            rows[name].append(factor)
+    return sorted(rows.items(), key=lambda row: len(row[1]), reverse=True)[:MOST_ROWS]
+
+
+def position(factor: float) -> float:
+    """Return the place of a factor on an axis from a half to 100, in percent."""
+    inside = min(max(factor, 0.5), 100)
+    return 100 * math.log(2 * inside) / math.log(200)
 
 
 def tidy(text: str, most: int = 80) -> str:

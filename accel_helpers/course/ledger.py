@@ -3,9 +3,8 @@
 import datetime
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from accel_helpers.course import record
 from accel_helpers.course.questions import DATA, stored
@@ -34,14 +33,14 @@ class Claim:
 
     number: int
     claim: str  # what is commonly said, in few words
-    verdict: Literal["true", "true, with limits", "misleading", "too vague", "outdated", "wrong"]
+    verdict: str  # such as "true, with limits"
     why: str  # two or three sentences
     source: tuple[str, ...]  # addresses
     lesson: str  # its home, where the experiment is
     as_of: datetime.date  # when verdict, reason and sources were checked
     experiment: str  # what is measured
     place: str = ""  # of the entry; without one, only published figures settle the claim
-    needs: Literal["", "gpu", "tpu"] = ""  # the chip without which there is no answer
+    needs: str = ""  # "gpu" or "tpu": the chip without which there is no answer
     words: tuple[str, ...] = ()  # of the entry's machine, such as "jax": else nothing is told
     value: str = ""  # the number of the entry that is judged
     over: str = ""  # the number by which it is divided
@@ -51,10 +50,6 @@ class Claim:
     contradicted: Limit | None = None
     # Where neither of the two holds; of a claim without a place always.
     otherwise: str = "Too rough, or in between. Run its lesson again with nothing else running."
-
-    def lacks(self, entry: Entry) -> bool:
-        """Return whether the claim needs a chip that the entry's machine does not have."""
-        return self.needs not in ("", entry.machine.get("kind"))
 
 
 @functools.cache
@@ -73,14 +68,11 @@ class Finding:
     measured: str = ""  # the numbers in a sentence, if there are any
 
     def __str__(self) -> str:
-        claim = self.claim
-        lines = [
-            f"{claim.number}. {claim.claim}",
-            f"   {claim.verdict} (checked {claim.as_of}): {claim.why}",
-            f"   Experiment (lesson {claim.lesson}): {claim.experiment}",
-            f"   Your machine: {self.verdict}. {self.measured} {self.sentence}",
-        ]
-        return "\n".join(lines)
+        it = self.claim
+        return (
+            f"{it.number}. {it.claim}\n   {it.verdict} (checked {it.as_of}): {it.why}\n"
+            f"   Your machine: {self.verdict}. {self.measured} {self.sentence}"
+        )
 
 
 class Ledger(Shown, tuple):
@@ -92,7 +84,7 @@ class Ledger(Shown, tuple):
         return "\n".join(map(str, self))
 
 
-def fill(entries: Sequence[Entry]) -> Ledger:
+def fill(entries: list[Entry]) -> Ledger:
     """Put beside every claim what the entries of a record, oldest first, show about it.
 
     >>> print(fill([])[4].verdict)
@@ -112,28 +104,34 @@ def mine() -> Ledger:
     return fill(record.everything())
 
 
-def _finding(claim: Claim, entries: Sequence[Entry]) -> Finding:
+def _finding(claim: Claim, entries: list[Entry]) -> Finding:
     """Return what the newest entry of the claim's place, of a machine that it needs, shows."""
     if not claim.place:
         return Finding(claim, PUBLISHED, claim.otherwise)
-    for entry in reversed(entries):
-        if entry.place == claim.place and not claim.lacks(entry):
+    usable = [entry for entry in entries if claim.needs in ("", entry.machine.get("kind"))]
+    for entry in reversed(usable):
+        if entry.place == claim.place:
             return _judged(claim, entry)
     # The newest of all tells which machine is here.
-    if entries and claim.lacks(entries[-1]):
+    if usable[-1:] != entries[-1:]:
         return Finding(claim, f"needs a {claim.needs.upper()}", "None is here.")
     return Finding(claim, NOT_MEASURED, f"Run lesson {claim.lesson}: it measures this.")
 
 
 def _judged(claim: Claim, entry: Entry) -> Finding:
     """Return what an entry of the claim's place shows."""
+    # A claim that is judged by the outcome alone names no number.
+    numbers = {"": 1.0, **entry.numbers}
     try:
-        low, high = _ends(claim, entry)
+        low = _end(numbers, claim.value, "low") / _end(numbers, claim.over, "high")
+        high = _end(numbers, claim.value, "high") / _end(numbers, claim.over, "low")
         measured = claim.measured.format(low=low, high=high, **entry.numbers)
-    except (KeyError, ZeroDivisionError):
+    except KeyError:
         # Too few trainings for an accuracy, or a record of an older course with other numbers.
         return Finding(claim, UNCLEAR, claim.otherwise)
-    if _can_tell(claim, entry):
+    is_there = {*claim.words} <= {*entry.machine.values()}
+    counts = [count for name, count in numbers.items() if name.endswith("samples")]
+    if is_there and min(counts, default=FEW_SAMPLES) >= FEW_SAMPLES:
         for verdict, limit in ((SUPPORTED, claim.supported), (CONTRADICTED, claim.contradicted)):
             if limit is None or (limit.outcomes and entry.outcome not in limit.outcomes):
                 continue
@@ -142,24 +140,9 @@ def _judged(claim: Claim, entry: Entry) -> Finding:
     return Finding(claim, UNCLEAR, claim.otherwise, measured)
 
 
-def _ends(claim: Claim, entry: Entry) -> tuple[float, float]:
-    """Return the ends of the interval of the number that a claim is judged by.
-
-    They are equal where it has no interval. Raises KeyError where the number is missing.
-    """
-    # A claim that is judged by the outcome alone names no number.
-    numbers = {"": 1.0, **entry.numbers}
-    ends = []
-    for name in (claim.value, claim.over):
-        for end in (f"{name} low", f"{name} high"):
-            key = end if end in numbers else name
-            ends.append(numbers[key])
-    low, high, smallest, largest = ends
-    return low / largest, high / smallest
-
-
-def _can_tell(claim: Claim, entry: Entry) -> bool:
-    """Return whether an entry has enough samples for an interval, and the machine of the claim."""
-    counts = [count for name, count in entry.numbers.items() if name.endswith("samples")]
-    is_there = {*claim.words} <= {*entry.machine.values()}
-    return is_there and min(counts, default=FEW_SAMPLES) >= FEW_SAMPLES
+def _end(numbers: Mapping[str, float], name: str, end: str) -> float:
+    """Return the "low" or "high" end of a number's interval, or the number where it has none."""
+    key = f"{name} {end}"
+    if key in numbers:
+        return numbers[key]
+    return numbers[name]

@@ -8,7 +8,7 @@ from accel_helpers.course import quickstart
 from accel_helpers.machine import backend, runtime
 from accel_helpers.machine.quiet import held_back
 from accel_helpers.train import epochs as epochs_of_fit
-from accel_helpers.train.resident import fit_resident
+from accel_helpers.train.resident import fit_resident, start_anew
 
 if TYPE_CHECKING:
     import numpy as np
@@ -82,25 +82,14 @@ class Way:
 
         The model stays the same object, so that its compiled program can be used again.
         """
-        fresh_model = quickstart.quickstart_model(dropout=0, seed=seed)
-        self.model.set_weights(fresh_model.get_weights())
-        # All that Adam keeps (moments, and the number of steps) begins with 0, the learning rate
-        # apart.
-        for variable in self.model.optimizer.variables:
-            if variable is not self.model.optimizer.learning_rate:
-                variable.assign(variable.value * 0)
-
-
-def _never_enough(turns: int) -> bool:
-    """Return False, whatever the number of turns."""
-    return False
+        start_anew(self.model, quickstart.quickstart_model(dropout=0, seed=seed))
 
 
 def in_turns(
     trainings: Mapping[str, Callable],
     watches: Mapping[str, Any],
     turns: int,
-    enough: Callable[[int], bool] = _never_enough,
+    enough: Callable[[int], bool],
 ) -> None:
     """Train each way for one epoch a turn, for at most so many turns.
 
@@ -114,7 +103,7 @@ def in_turns(
         The stopwatch of each way, a callback of Keras, by the same ids: it keeps the times.
     turns : int
         The most turns.
-    enough : callable, optional
+    enough : callable
         Called before each turn with the number of turns taken; True ends it.
     """
     for turn in range(turns):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -89,27 +90,21 @@ def test_nobody_is_named_unless_it_is_asked_for(tmp_path):
     assert "<strong>file 1</strong>" in text  # the smallest, which is carol's
 
 
-@pytest.mark.parametrize(
-    ("factors", "ringed"),
-    [
-        ([6.6, 6.7, 5134.0], 1),
-        ([6.6, 5134.0], 0),
-        ([6.0, 6.1, 6.2, 18.3, 2.0, 17.9, 2.1], 2),
-        ([1 / 6], 0),  # an axis that ended at half would have no length
-        ([1e299, 1e-299, 1e-299 + 1e-310], 1),
-    ],
-)
-def test_what_is_far_from_the_middle_of_three_is_ringed(tmp_path, factors, ringed):
-    files = {f"{factor}.json": [entry(factor)] for factor in factors}
-    assert shown(tmp_path / "class", files).count('class="far"') == ringed
+def test_what_is_beyond_the_axis_stands_at_its_end(tmp_path):
+    files = {f"{factor}.json": [entry(factor)] for factor in (1e299, 1e-299, 1.0)}
+    dots = re.findall(r'circle cx="([^"]+)%"', shown(tmp_path / "class", files))
+    assert sorted(map(float, dots)) == pytest.approx([0, 13, 100], abs=0.1)
 
 
 def test_what_most_files_have_comes_first_and_a_result_is_shown_once():
     numbers = {f"{number} times as fast": number for number in range(1, 14)}
     once = record.Entry(**entry())
     climb, again = (replace(once, place=place, numbers=numbers) for place in ("climb", "climbed"))
-    rows = board._rows([board.Handed("ana", [climb, again, once]), board.Handed("ben", [once])])
-    names = [row.name for row in rows]
+    files = [
+        board.Handed(who, entries, board._factors(entries))
+        for who, entries in (("ana", [climb, again, once]), ("ben", [once]))
+    ]
+    names = [name for name, _ in board._rows(files)]
     assert names[0] == "03/race times as fast"
     assert names[1:] == [f"climb {number} times as fast" for number in range(1, 12)]
 

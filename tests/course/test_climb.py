@@ -108,7 +108,8 @@ def test_the_stages_take_turns_there_and_back_each_with_its_own_watch():
     def train(epochs, callbacks):
         taken.append((epochs, *callbacks))
 
-    course_ways.in_turns(dict.fromkeys("abc", train), {name: name.upper() for name in "abc"}, 3)
+    watches = {name: name.upper() for name in "abc"}
+    course_ways.in_turns(dict.fromkeys("abc", train), watches, 9, enough=lambda turns: turns == 3)
     assert taken == [(1, name) for name in "ABCCBAABC"]
 
 
