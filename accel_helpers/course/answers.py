@@ -60,10 +60,12 @@ def same(a: object, b: object, within: float) -> bool:
 
     Numbers may differ by the share `within` of the larger one.
     """
-    if isinstance(a, list) and isinstance(b, list):
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, list):
         return len(a) == len(b) and all(same(*pair, within) for pair in zip(a, b, strict=True))
     # The absolute tolerance is for numbers near 0, of which no share is enough.
-    if isinstance(a, float) and isinstance(b, float):
+    if isinstance(a, float):
         return math.isclose(a, b, rel_tol=within, abs_tol=within / 1e3)
     return a == b
 

@@ -4,7 +4,7 @@ import datetime
 import functools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from accel_helpers.course import record
 from accel_helpers.course.questions import DATA, stored
@@ -12,8 +12,10 @@ from accel_helpers.course.quiz_widget import Shown
 from accel_helpers.course.record import Entry
 from accel_helpers.measure.measurement import FEW_SAMPLES
 
-SUPPORTED, CONTRADICTED, UNCLEAR = "supported", "contradicted", "cannot be told"
-NOT_MEASURED, PUBLISHED = "not measured yet", "by published figures"
+# A verdict is "supported", "contradicted", "needs a GPU", or one of these.
+UNCLEAR = "cannot be told"
+NOT_MEASURED = "not measured yet"
+PUBLISHED = "by published figures"
 __all__ = ["fill", "mine"]
 
 
@@ -46,8 +48,7 @@ class Claim:
     over: str = ""  # the number by which it is divided
     # A sentence with numbers of the entry, and with `low` and `high`, the ends of the value.
     measured: str = ""
-    supported: Limit | None = None
-    contradicted: Limit | None = None
+    limits: Mapping[str, Limit] = field(default_factory=dict)  # "supported" or "contradicted"
     # Where neither of the two holds; of a claim without a place always.
     otherwise: str = "Too rough, or in between. Run its lesson again with nothing else running."
 
@@ -63,14 +64,14 @@ class Finding:
     """A claim beside what the learner's own record shows about it."""
 
     claim: Claim
-    verdict: str  # "supported" and so on, or "needs a GPU"
+    verdict: str
     sentence: str  # what that means
     measured: str = ""  # the numbers in a sentence, if there are any
 
     def __str__(self) -> str:
         it = self.claim
         return (
-            f"{it.number}. {it.claim}\n   {it.verdict} (checked {it.as_of}): {it.why}\n"
+            f"{it.number}. {it.claim}\n   {it.verdict}: {it.why}\n"
             f"   Your machine: {self.verdict}. {self.measured} {self.sentence}"
         )
 
@@ -126,14 +127,14 @@ def _judged(claim: Claim, entry: Entry) -> Finding:
         low = _end(numbers, claim.value, "low") / _end(numbers, claim.over, "high")
         high = _end(numbers, claim.value, "high") / _end(numbers, claim.over, "low")
         measured = claim.measured.format(low=low, high=high, **entry.numbers)
-    except KeyError:
+    except (KeyError, ZeroDivisionError):
         # Too few trainings for an accuracy, or a record of an older course with other numbers.
         return Finding(claim, UNCLEAR, claim.otherwise)
     is_there = {*claim.words} <= {*entry.machine.values()}
     counts = [count for name, count in numbers.items() if name.endswith("samples")]
-    if is_there and min(counts, default=FEW_SAMPLES) >= FEW_SAMPLES:
-        for verdict, limit in ((SUPPORTED, claim.supported), (CONTRADICTED, claim.contradicted)):
-            if limit is None or (limit.outcomes and entry.outcome not in limit.outcomes):
+    if is_there and all(count >= FEW_SAMPLES for count in counts):
+        for verdict, limit in claim.limits.items():
+            if limit.outcomes and entry.outcome not in limit.outcomes:
                 continue
             if limit.least <= low and high <= limit.most:
                 return Finding(claim, verdict, limit.say, measured)

@@ -1,9 +1,10 @@
 """The lesson object: what a lesson's page asks, keeps, draws and says. It measures nothing."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from accel_helpers._values.records import DataError
 from accel_helpers._values.words import shown
@@ -67,8 +68,7 @@ class Lesson:
             None where the place has no sentences.
         """
         place = self._place(id, "question")
-        if place.answer:
-            value = place.answer
+        value = place.answer or value
         # A guess among choices is compared with the outcome, a number with the value itself.
         actual = value
         outcome = outcome_of(value, place.outcomes)
@@ -95,10 +95,7 @@ class Lesson:
 
         Without a result nothing is recorded, and the picture is the course's own.
         """
-        drawings = lessons.drawings(self.number)
-        if id not in drawings:
-            raise self._no("picture", id, drawings)
-        draw = drawings[id]
+        draw = self._known("picture", id, lessons.drawings(self.number))
         if result is None:
             return draw()
         self._record(self.places.get(id, Place(id)), result)
@@ -135,20 +132,17 @@ class Lesson:
         return f"{self.number}/{id}"
 
     def _place(self, id: str, needs: str) -> Place:
-        """Return the place of this id, whose field `needs`, such as "question", is not empty.
+        """Return the place of this id, whose field `needs`, such as "question", is not empty."""
+        usable = {name: place for name, place in self.places.items() if getattr(place, needs)}
+        return self._known(needs, id, usable)
 
-        Raises a ValueError that lists the ids of such places where this is none of them.
-        """
-        place = self.places.get(id)
-        if place is not None and getattr(place, needs):
-            return place
-        usable = [name for name, candidate in self.places.items() if getattr(candidate, needs)]
-        raise self._no(needs, id, usable)
-
-    def _no(self, what: str, id: object, ids: Iterable[str]) -> ValueError:
-        """Return the error for an id, or an outcome, that has no such thing."""
-        listed = ", ".join(ids) or "none"
-        return ValueError(f"Lesson {self.number} has no {what} for {shown(id)}. It has: {listed}.")
+    def _known(self, what: str, id: str, things: Mapping) -> Any:
+        """Return the thing of this id, such as a picture; a ValueError lists the ids there are."""
+        if id not in things:
+            listed = ", ".join(things) or "none"
+            message = f"Lesson {self.number} has no {what} for {shown(id)}. It has: {listed}."
+            raise ValueError(message)
+        return things[id]
 
     def _record(self, place: Place, result: object) -> None:
         """Put the outcome and the numbers of a result on the record; print only a failure."""
@@ -166,12 +160,9 @@ class Lesson:
         Raises a ValueError where the place has no sentence for this outcome.
         """
         outcome = outcome_of(result, place.outcomes)
-        if outcome not in place.sentences:
-            raise self._no(f"sentence at {place.id}", outcome, place.sentences)
-        sentence = place.sentences[outcome]
+        sentence = self._known(f"sentence at {place.id}", outcome, place.sentences)
         # A sentence may name parts of the result, such as "{result.ratio:.1f}".
-        text = sentence.format(result=result)
-        return Sentence(text)
+        return Sentence(sentence.format(result=result))
 
 
 def lesson(number: str) -> Lesson:

@@ -24,11 +24,6 @@ class Product:
     estimated_cycles: int  # of the whole program, data movement included; no measurement
     arrays: tuple[str, ...]  # inputs and output in memory: "bf16[128,10]{0,1:T(8,128)(2,1)}"
 
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """The sizes m, k and n."""
-        return (self.m, self.k, self.n)
-
 
 def stored(name: str, chip: str = "v5e") -> CompiledStep:
     """Load the stored answer for one of the lessons' models.
@@ -50,15 +45,12 @@ def stored(name: str, chip: str = "v5e") -> CompiledStep:
     >>> print(stored("quickstart").headline)
     quickstart, batch of 32, in float32, written by JAX, for one TPU v5e (no TPU was used)
     """
-    paths = sorted(DATA.glob("*-v?e.json"))
-    path = DATA / f"{name}-{chip}.json"
-    # Compared with the files that are there and not just opened: a name such as "../x" would lead
-    # elsewhere.
-    if path not in paths:
-        stems = ", ".join(candidate.stem for candidate in paths)
-        raise ValueError(f"There is no stored program {name!r} for {chip!r}. There are: {stems}.")
-    tables = records.load(path, "compiled step")
-    return records.read(CompiledStep, tables, path.name)
+    programs = {path.stem: path for path in sorted(DATA.glob("*-v?e.json"))}
+    stem = f"{name}-{chip}"
+    if stem not in programs:
+        raise ValueError(f"No program {stem} is stored. There are: {', '.join(programs)}.")
+    tables = records.load(programs[stem], "compiled step")
+    return records.read(CompiledStep, tables, stem)
 
 
 def stored_product(m: int, k: int, n: int, chip: str = "v5e") -> Product:
@@ -83,8 +75,9 @@ def stored_product(m: int, k: int, n: int, chip: str = "v5e") -> Product:
     """
     tables = records.load(PRODUCTS, "list")
     products = records.read(tuple[Product, ...], tables, PRODUCTS.name)
-    for product in products:
-        if product.chip == chip and product.shape == (m, k, n):
-            return product
-    listed = ", ".join(f"{product.shape} {product.chip}" for product in products)
-    raise ValueError(f"No product ({m}, {k}, {n}) is stored for {chip!r}. There are: {listed}.")
+    products_by_name = {f"({it.m}, {it.k}, {it.n}) {it.chip}": it for it in products}
+    name = f"({m}, {k}, {n}) {chip}"
+    if name not in products_by_name:
+        listed = ", ".join(products_by_name)
+        raise ValueError(f"No product {name} is stored. There are: {listed}.")
+    return products_by_name[name]

@@ -59,14 +59,15 @@ class Way:
         """
         if self.data == "pipeline":
             return partial(self.model.fit, self._pipeline(x, y), shuffle=False, verbose=0)
+        fit = self.model.fit
         if self.data == "resident":
             import keras
 
             # Moved to the device once, before any epoch is timed.
             x = keras.ops.convert_to_tensor(x)
             y = keras.ops.convert_to_tensor(y)
-            return partial(fit_resident, self.model, x, y, batch_size=self.batch_size, verbose=0)
-        return partial(self.model.fit, x, y, batch_size=self.batch_size, verbose=0)
+            fit = partial(fit_resident, self.model)
+        return partial(fit, x, y, batch_size=self.batch_size, verbose=0)
 
     def _pipeline(self, x: "np.ndarray", y: "np.ndarray"):
         """Return a tf.data.Dataset that makes and shuffles the batches itself."""

@@ -21,7 +21,7 @@ from accel_helpers.measure.timing import compare
 CLAIMS = ledger.claims()
 BY_FIGURES = {2, 7, 14, 16}
 NEEDS = {4: "gpu", 5: "gpu", 6: "gpu", 9: "tpu", 10: "tpu", 11: "gpu", 13: "gpu"}
-YES, NO, OPEN = ledger.SUPPORTED, ledger.CONTRADICTED, ledger.UNCLEAR
+YES, NO, OPEN = "supported", "contradicted", ledger.UNCLEAR
 
 
 def entry(number, given, hour=10, **machine):
@@ -134,8 +134,7 @@ def test_the_cases_hold_each_verdict_of_each_claim_and_each_claim_has_its_experi
         assert claim.experiment
         assert claim.source
         assert all(re.fullmatch(r"https://\S+", url) for url in claim.source)
-        assert (claim.supported is not None) == ((claim.number, YES) in told)
-        assert (claim.contradicted is not None) == ((claim.number, NO) in told)
+        assert {*claim.limits} == {said for said in (YES, NO) if (claim.number, said) in told}
     assert [claim.number for claim in CLAIMS] == [*range(1, 20)]
     assert {claim.number: claim.needs for claim in CLAIMS if claim.needs} == NEEDS
 
@@ -175,9 +174,8 @@ def test_a_claim_finds_what_it_is_judged_by_in_what_its_page_keeps(claim):
     number, _, id = claim.place.partition("/")
     assert number == claim.lesson
     kind = lesson(number).places[id].outcomes
-    for limit in (claim.supported, claim.contradicted):
-        if limit and limit.outcomes:
-            assert {*limit.outcomes} <= {*OUTCOMES[kind]}
+    for limit in claim.limits.values():
+        assert not limit.outcomes or {*limit.outcomes} <= {*OUTCOMES[kind]}
     numbers = numbers_of(RESULTS[claim.place])
     found = ledger.fill([entry(claim.number, numbers)])[claim.number - 1]
     assert bool(found.measured) == bool(claim.measured)

@@ -56,7 +56,7 @@ def test_a_stored_answer_is_read_back_under_its_own_name(file):
 
 def test_an_unknown_name_is_refused():
     for name in ("nonsense", "../tpu_programs/quickstart", "products"):
-        with pytest.raises(ValueError, match=f"'{name}'"):
+        with pytest.raises(ValueError, match=f"program {name}-v5e"):
             ah.course.stored_step(name)
     with pytest.raises(ValueError, match="3, 3, 3"):
         ah.course.stored_product(3, 3, 3)

@@ -215,6 +215,7 @@ def test_who_divides_by_the_variance_hears_so():
     assert "variance" in check("10/scaling", by_the_variance).message
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("tiny", [0, 1e-7])
 def test_what_is_divided_by_nothing_is_told_whatever_else_is_wrong_with_the_scaling(tiny):
     def by_the_last(*sets):
