@@ -16,14 +16,11 @@ from accel_helpers.course.answers import brief, meant, plain, same
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """The result of a check; true where the answer is right."""
+    """The result of a check."""
 
-    ok: bool
+    ok: bool  # whether the answer is right
     message: str  # what to say about the answer
     hint: str = ""  # what to try next; empty where the answer is right
-
-    def __bool__(self) -> bool:
-        return self.ok
 
     def __repr__(self) -> str:
         if self.ok:

@@ -68,13 +68,6 @@ class Finding:
     sentence: str  # what that means
     measured: str = ""  # the numbers in a sentence, if there are any
 
-    def __str__(self) -> str:
-        it = self.claim
-        return (
-            f"{it.number}. {it.claim}\n   {it.verdict}: {it.why}\n"
-            f"   Your machine: {self.verdict}. {self.measured} {self.sentence}"
-        )
-
 
 class Ledger(Shown, tuple):
     """A tuple of findings, in the order of the file, that a notebook shows as a table."""
@@ -82,7 +75,7 @@ class Ledger(Shown, tuple):
     macro = "ledger"
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self))
+        return "\n".join(f"{it.claim.claim} {it.verdict}: {it.sentence}" for it in self)
 
 
 def fill(entries: list[Entry]) -> Ledger:

@@ -206,7 +206,7 @@ def test_it_is_filled_from_the_learners_own_record(own_record):
     record.keep(entry(19, pair(1000.0, 1000.0)))
     shown = ledger.mine()
     assert shown[18].verdict == YES
-    assert str(shown[18]) in str(shown)
+    assert f"{YES}: {shown[18].sentence}" in str(shown)
     rows = shown._repr_html_().split('<th scope="row"')[1:]
     assert len(rows) == 19
     for found, row in zip(shown, rows, strict=True):

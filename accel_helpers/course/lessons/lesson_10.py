@@ -41,8 +41,8 @@ def scale(train, other, **slip) -> list:
 
 
 # Images of four pixels: the last two never vary in training, and one of them does so elsewhere.
-_TRAIN = [[n, n * n % 17, 3.0, 0.0] for n in map(float, range(12))]
-_OTHER = [[n, n * n % 13, n, 0.0] for n in (4.0, 7.0, 10.0, 13.0)]
+_TRAIN = [[n, n * n % 17, 3.0, 0.0] for n in range(12)]
+_OTHER = [[n, n * n % 13, n, 0.0] for n in (4, 7, 10, 13)]
 
 
 class Scaling(_OnArrays):
