@@ -109,7 +109,7 @@ _NUMBERS = (1.0, 0.1, 1000.0, 1001.0, 1003.0, 255.75, 3.14159, 1e30, 1e-20)
 # In the middle between two neighbours, where the even one wins: down and up.
 _TIES = (257.0, 259.0, 1.00390625, 1.01171875, -257.0, -259.0)
 # By 2**-20 off two of them, above and below; and what is not above zero.
-_EDGES = (*_TIES, 1.0039072036743164, 1.0117177963256836, 0.0, -0.1)
+_EDGES = (*_TIES, 1.0039072036743164, 1.0117177963256836, 0.0, -0.1, -2.5, -1001.0, -255.75)
 
 
 class Rounding(FunctionCheck):

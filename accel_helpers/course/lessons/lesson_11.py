@@ -1,6 +1,6 @@
 """The exercise of lesson 11: is the job cheaper on the GPU?"""
 
-from accel_helpers.course.answers import meant
+from accel_helpers.course.answers import meant, plain
 from accel_helpers.course.checks import FunctionCheck
 
 VERDICTS = ("cheaper", "dearer", "cannot tell")
@@ -84,7 +84,7 @@ class WorthIt(FunctionCheck):
 
     def read(self, returned: object) -> str | None:
         """Return the verdict that an answer means; None where it means none."""
-        return meant(returned, VERDICTS)
+        return meant(plain(returned), VERDICTS)
 
 
 CHECKS = {"11/worth_it": WorthIt(verdict)}
