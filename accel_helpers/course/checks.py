@@ -148,6 +148,12 @@ class FunctionCheck(Check):
 # --- words ---------------------------------------------------------------------------------------
 
 
+def _is_empty(choice: object) -> bool:
+    """Return whether a choice is not made yet: the exercises give out `...` or an empty text."""
+    text = shown(choice)
+    return text == "''" or "Ellipsis" in text
+
+
 class WordCheck(Check):
     """An exercise in which a choice is made for each key of a dictionary.
 
@@ -164,8 +170,7 @@ class WordCheck(Check):
         hint = self.hint or f"Choose from: {', '.join(self.allowed)}."
         if not isinstance(answer, dict):
             raise Told(f"A dictionary is needed; got {shown(answer)}.", hint)
-        # The exercises give out `...` for each choice.
-        missing = [str(key) for key in self.truth if "Ellipsis" in shown(answer.get(key, ...))]
+        missing = [str(key) for key in self.truth if _is_empty(answer.get(key, ...))]
         if missing:
             raise Told(f"Still empty: {', '.join(missing)}.", hint)
         choices = {key: meant(answer[key], self.allowed) for key in self.truth}

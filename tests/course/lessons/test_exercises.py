@@ -192,7 +192,7 @@ def test_words_count_for_what_they_mean(exercise, answer):
     assert checks.check(exercise, answer).ok
 
 
-@pytest.mark.parametrize("word", [..., (..., ...), ("visible", ...)])
+@pytest.mark.parametrize("word", [..., "", (..., ...), ("visible", ...)])
 def test_what_is_not_chosen_yet_is_named(word):
     check = EXERCISES["02/detective"]
     assert check(check.truth | {1: word}).message == "Still empty: 1."
