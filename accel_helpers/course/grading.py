@@ -1,32 +1,17 @@
-"""Grade an answer to a question, without widgets and without files."""
+"""Grade an answer to a question."""
 
-import math
 import re
 from dataclasses import dataclass
 
 from accel_helpers._values.words import shown
+from accel_helpers.course import record
 from accel_helpers.course.questions import Question
 from accel_helpers.course.quiz_widget import Shown
+from accel_helpers.course.record import Entry
 
-# The verdicts on an answer.
+# The verdicts on an answer. Only after WRONG a question is asked again.
 RIGHT, MATERIAL, WRONG = "right", "as the material", "wrong"
-DONE = (RIGHT, MATERIAL)  # verdicts after which a question need not be asked again
-# What a page says first, by the two marks: that of the material, and today's.
-HEADLINES = {
-    (True, True): "✓ Right.",
-    (False, True): "✓ Right today. The exam's material answers otherwise.",
-    (True, False): "◐ For the exam: yes. Today: no.",
-    (False, False): "✗ Not right.",
-}
 __all__ = ["grade"]
-
-
-class AnswerError(ValueError):
-    """An answer that cannot be graded; a notebook shows its sentence without a traceback."""
-
-    def _render_traceback_(self) -> list[str]:
-        """Return the lines that IPython shows in place of a traceback."""
-        return [str(self)]
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,6 +22,7 @@ class Grade(Shown):
     answer: str | float  # as it was understood: letters, a number, or "" where there was none
     letters: str  # of the options that it stands for; "" where it stands for none
     feedback: tuple[str, ...]  # sentences on the answer
+    note: str = ""  # why the answer could not be kept, if it was to be
     macro = "grade"
 
     def __bool__(self) -> bool:
@@ -55,17 +41,10 @@ class Grade(Shown):
         return MATERIAL if self.as_material else WRONG
 
     @property
-    def headline(self) -> str:
-        """The verdict with its sign, as a page shows it."""
-        return HEADLINES[self.as_material, bool(self)]
-
-    def __str__(self) -> str:
-        # Without its sign.
-        lines = [self.headline[2:], *self.feedback]
-        # After a wrong answer, the two answers would give the right one away.
-        if self.verdict in DONE:
-            lines += [f"{heading} {text}" for heading, text in self.question.two_answers]
-        return "\n".join(lines)
+    def entry(self) -> Entry:
+        """What is kept of it on the learner's record."""
+        place = f"answer/{self.question.id}"
+        return record.entry(place, self.verdict, given=str(self.answer))
 
 
 def grade(question: Question, answer: object) -> Grade:
@@ -81,59 +60,44 @@ def grade(question: Question, answer: object) -> Grade:
 
     Raises
     ------
-    AnswerError
-        A ValueError, where the answer cannot be graded.
+    ValueError
+        Where the answer cannot be graded.
 
     Examples
     --------
     >>> from accel_helpers.course.questions import bank
-    >>> grade(bank()["03/factor"], "69/43").verdict
+    >>> grade(bank()["03/factor"], "1.6").verdict
     'right'
     """
     text = str(answer).strip()
     if not text:
         return Grade(question, "", "", ())
     if question.has_choices:
-        letters = _letters(question, text)
-        return Grade(question, letters, letters, _feedback(question, letters))
-    return _nearest(question, _number(question, text))
+        return _chosen(question, text)
+    return _typed(question, text)
 
 
-# --- Letters
+def _chosen(question: Question, text: str) -> Grade:
+    """Return the grade of letters: "C, a" is "ac", and the steps of an order stay in their order.
 
-
-def _letters(question: Question, text: str) -> str:
-    """Return the letters of an answer to a question with choices: "C, a" -> "ac".
-
-    They are sorted, except for the steps of an order. Raises an AnswerError for what no option has
-    or stands there twice, and for several letters where one is asked for.
-    """
-    letters = re.sub(r"[\s,]", "", text.lower())
-    chosen = {letters} if question.kind == "one" else set(letters)
-    if not chosen <= set(question.options) or len(set(letters)) < len(letters):
-        last = max(question.options)
-        raise AnswerError(f"{question.how} The letters go from a to {last}; got {shown(text)}.")
-    if question.kind == "several":
-        return "".join(sorted(chosen))
-    return letters
-
-
-def _feedback(question: Question, letters: str) -> tuple[str, ...]:
-    """Return the feedback of each option that was chosen; several begin with their letters.
-
-    To an order that is not right, it is a sentence on its first wrong step.
+    Raises a ValueError for what no option has, and for several letters where one is asked for.
     """
     options, right = question.options, question.right
-    if question.kind == "one":
-        return (options[letters].feedback,)
+    letters = re.sub(r"[\s,]", "", text.lower())
+    if question.kind != "order":
+        letters = "".join(sorted({*letters}))
+    many = "" if question.kind == "one" else "+"
+    last = max(options)
+    if not re.fullmatch(f"[a-{last}]{many}", letters):
+        raise ValueError(f"{question.how} The letters go from a to {last}; got {shown(text)}.")
+    feedback = [f"{letter}) {options[letter].feedback}" for letter in letters]
     is_wrong = letters not in (right, question.by_material)
     if is_wrong and question.kind == "order":
-        return (_first_slip(question, letters),)
-    sentences = [f"{letter}) {options[letter].feedback}" for letter in letters]
-    hits = len(set(letters) & set(right))
-    if is_wrong and hits < len(right):
-        sentences.append(f"You have {hits} of the {len(right)} that are right.")
-    return tuple(sentences)
+        feedback = [_first_slip(question, letters)]
+    if is_wrong and question.kind == "several":
+        hits = len({*letters} & {*right})
+        feedback.append(f"You have {hits} of the {len(right)} that are right.")
+    return Grade(question, letters, letters, tuple(feedback))
 
 
 def _first_slip(question: Question, letters: str) -> str:
@@ -150,35 +114,22 @@ def _first_slip(question: Question, letters: str) -> str:
     return f"So far in order; {len(right) - len(letters)} more to come."
 
 
-# --- Numbers
+def _typed(question: Question, text: str) -> Grade:
+    """Return the grade of a number, "1.5", "1,5" or "1.5 s": that of the nearest option.
 
-
-def _number(question: Question, text: str) -> float:
-    """Return the number that an answer is: "1.5", "1,5", "3/2" or "1.5 s" -> 1.5.
-
-    The unit may only be the question's. Raises an AnswerError for what is no finite number.
+    The options are the right answer and numbers that known mistakes lead to. Where none is near
+    enough, the feedback says in which direction. The unit may only be the question's. Raises a
+    ValueError for what is no number.
     """
+    options = question.options
     number_text = text.removesuffix(question.unit).strip()
     # In "1,5" and "-12,25" the comma is a decimal one. With three digits behind it, as in "1,500",
     # it could also part thousands, so it stays, and the text is refused.
     number_text = re.sub(r"^([+-]?\d+),(\d\d?)$", r"\1.\2", number_text)
-    numerator, _, denominator = number_text.partition("/")
     try:
-        number = float(numerator) / float(denominator or 1)
-    except (ValueError, ZeroDivisionError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise AnswerError(f"{question.how} Such as 1.5 or 3/2; got {shown(text)}.")
-    return number
-
-
-def _nearest(question: Question, number: float) -> Grade:
-    """Return the grade of a number: that of the nearest option, if it is near enough.
-
-    The options are the right answer and numbers that known mistakes lead to. Where none is near,
-    the feedback says in which direction.
-    """
-    options = question.options
+        number = float(number_text)
+    except ValueError:
+        raise ValueError(f"{question.how} Such as 1.5; got {shown(text)}.") from None
     letter = min(options, key=lambda letter: abs(number - options[letter].value))
     nearest = options[letter]
     if abs(number - nearest.value) <= question.tolerance * abs(nearest.value):

@@ -4,9 +4,8 @@ import contextlib
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from accel_helpers._values.words import marked
 from accel_helpers.course import record
-from accel_helpers.course.quiz_widget import WHOLE_DESCRIPTION, Shown, button, html, status
+from accel_helpers.course.quiz_widget import WHOLE_DESCRIPTION, Shown, boxed, button, html, status
 
 CLOSE = 1.25  # a guess within this factor of what came out counts as close
 __all__ = ["guess", "reveal"]
@@ -21,13 +20,6 @@ class Question(Shown):
     unit: str = ""  # of a number, such as "seconds"; empty where one of `choices` is asked for
     choices: tuple[str, ...] = ()
     macro = "guess"
-
-    def __str__(self) -> str:
-        lines = ["Your guess, before you go on:", self.text]
-        lines += [f"  - {choice}" for choice in self.choices]
-        example = repr(self.choices[0]) if self.choices else "10"
-        lines.append(f"Without the form: ah.course.guess({self.name!r}, {example})")
-        return "\n".join(lines)
 
     def form(self):
         """Return the live form: the question, a field, and a button that keeps the guess."""
@@ -44,21 +36,14 @@ class Question(Shown):
             if not field.value:
                 raise ValueError("Choose or type an answer first.")
             guess(self.name, field.value)
-            value = marked(_in_words(field.value, self.unit))
-            return f"<p>Kept: {value}. Now run the next cell.</p>"
+            return "<p>Kept. Now run the next cell.</p>"
 
-        head = ipywidgets.HTML(html("guess_head", self))
-        return ipywidgets.VBox([head, field, button("Keep my guess", keep, said), said])
+        head = html("guess_head", self)
+        return boxed("accel-guess", head, field, button("Keep my guess", keep, said), said)
 
 
 def guess(name: str, value: float | str) -> None:
-    """Keep a guess without the form: a number, or one of the choices.
-
-    `name` is the question's. Raises a ValueError or a TypeError where a value that is no text
-    cannot become a float.
-    """
-    if not isinstance(value, str):
-        value = float(value)
+    """Keep a guess without the form: a number, or one of the choices; `name` is the question's."""
     record.keep(record.entry(f"guess/{name}", given=str(value)))
 
 
@@ -91,26 +76,21 @@ def reveal(
     guesses = record.newest("guess/")
     if name not in guesses:
         return f"Answer: {came_out}."
-    guess: float | str = guesses[name].given
+    guess = guesses[name].given
     # The record has texts. A choice stays one, and may look like a number.
     if not isinstance(actual, str):
         with contextlib.suppress(ValueError):
             guess = float(guess)
-    verdict = _verdict(guess, actual)
+    verdict = "The guess was too low."
     if tried and guess not in tried:
         verdict = "Your guess was left out here, so this says nothing about it."
+    elif isinstance(guess, str):
+        verdict = "Right." if guess == actual else "Not so this time."
+    elif actual / CLOSE <= guess <= actual * CLOSE:
+        verdict = "Close."
+    elif guess > actual:
+        verdict = "The guess was too high."
     return f"You guessed {_in_words(guess, unit)}; what came out: {came_out}. {verdict}"
-
-
-def _verdict(guess: float | str, actual: float | str) -> str:
-    """Return a sentence on how good a guess was: a number, or a choice."""
-    if isinstance(actual, str) or isinstance(guess, str):
-        return "Right." if guess == actual else "Not so this time."
-    if actual / CLOSE <= guess <= actual * CLOSE:
-        return "Close."
-    if guess > actual:
-        return "The guess was too high."
-    return "The guess was too low."
 
 
 def _in_words(value: float | str, unit: str) -> str:
@@ -121,5 +101,5 @@ def _in_words(value: float | str, unit: str) -> str:
     """
     if isinstance(value, str):
         return value
-    rounded_value = float(f"{value:.3g}")
-    return f"{rounded_value:,.12g} {unit}".rstrip()
+    rounded = float(f"{value:.3g}")
+    return f"{rounded:,.12g} {unit}".rstrip()

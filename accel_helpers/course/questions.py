@@ -15,10 +15,7 @@ HOW = {
     "number": "Type a number ({unit})",
     "order": "Put the steps in order. Some may not belong",
 }
-KINDS = tuple(HOW)
-EXAMPLES = {"one": "a", "several": "ab", "order": "cab", "number": 1.5}
 NOT_FOUND = "not available: the standard answer"
-LABELS = ("seen in the material", "reported second-hand", NOT_FOUND)
 # E11 to E14 are further questions: another exam's, or of no material.
 THIS_EXAM = ("E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8", "E9", "E10")
 DATA = Path(__file__).parent / "data"
@@ -42,15 +39,15 @@ class Question:
 
     id: str  # lesson and name, such as "03/speed_up"
     lesson: str  # the one that answers it
-    kind: str  # one of KINDS
     stem: str  # what is asked; words in backticks are code
     options: Mapping[str, Option]  # by letter
     right: str  # the letters of the options that are right today, "ac"; of steps in order, "cab"
     source: tuple[str, ...]  # addresses, or places in the course
+    kind: str = "one"  # a key of HOW
     expected: str = ""  # the letters that the exam's material answers, where they are others
     exam: tuple[str, ...] = ()  # the exam questions that it covers, such as ("E3",)
     material: str = ""  # what the exam's material answers, in words
-    label: str = ""  # how we know: one of LABELS
+    label: str = ""  # how we know: "seen in the material", "reported second-hand" or NOT_FOUND
     today: str = ""  # what is true today, where that differs
     as_of: datetime.date | None = None  # when that was checked
     practice: bool = False  # may stand in a practice exam
@@ -67,14 +64,9 @@ class Question:
         return self.expected or self.right
 
     @property
-    def differs(self) -> bool:
-        """Whether the exam's material answers otherwise than what is true today."""
-        return self.expected != ""
-
-    @property
     def further(self) -> bool:
-        """Whether this is a further question: all that it covers is not asked in this exam."""
-        return bool(self.exam) and not set(self.exam) & set(THIS_EXAM)
+        """Whether this is a further question: what it covers is not asked in this exam."""
+        return bool(self.exam) and self.exam[0] not in THIS_EXAM
 
     @property
     def has_choices(self) -> bool:
@@ -84,45 +76,29 @@ class Question:
     @property
     def how(self) -> str:
         """How it is answered, as the learner reads it."""
-        text = HOW[self.kind].format(unit=self.unit)
-        if self.further:
-            return f"Further question, not of this exam. {text}."
-        return f"{text}."
+        further = "Further question, not of this exam. " if self.further else ""
+        return f"{further}{HOW[self.kind].format(unit=self.unit)}."
 
     @property
-    def two_answers(self) -> list[tuple[str, str]]:
-        """The material's answer, and today's where it differs, as pairs of (heading, text).
+    def two_answers(self) -> dict[str, str]:
+        """The material's answer, and today's where it differs, by their headings.
 
         Empty where the question covers none of an exam.
         """
-        answers = []
+        answers = {}
         if self.exam:
-            answers.append((f"{heading(self.label, self.further)}:", self.material))
+            answers[f"{heading(self)}:"] = self.material
         if self.today:
-            answers.append((f"True today (checked {self.as_of}):", self.today))
+            answers[f"True today (checked {self.as_of}):"] = self.today
         return answers
 
-    def text(self, number: int, call: bool = False) -> str:
-        """Return the question as plain text, with its number (from 1) in front.
 
-        With `call`, the last line is an example of the call that answers it.
-        """
-        lines = [f"{number}. {self.stem} ({self.how})"]
-        if self.has_choices:
-            for letter, option in self.options.items():
-                lines.append(f"   {letter}) {option.text}")
-        if call:
-            example = EXAMPLES[self.kind]
-            lines.append(f"   To answer, for example: ah.course.answer({self.id!r}, {example!r})")
-        return "\n".join(lines)
-
-
-def heading(label: str, is_further: bool) -> str:
-    """Return the heading of the material's answer: whose it is, and how we know it."""
-    if label == NOT_FOUND:
+def heading(asked) -> str:
+    """Return the heading of the material's answer to a question: whose it is, how we know it."""
+    if asked.label == NOT_FOUND:
         return "The usual answer (the material's text was not found)"
-    whose = "another" if is_further else "the"
-    return f"What {whose} exam's material answers ({label})"
+    whose = "another" if asked.further else "the"
+    return f"What {whose} exam's material answers ({asked.label})"
 
 
 def stored(path: Path, name: str, row: type) -> tuple:
@@ -140,7 +116,8 @@ def bank() -> Mapping[str, Question]:
     >>> all(question.source for question in bank().values())
     True
     """
-    questions = []
+    by_id = {}
     for path in sorted(QUESTIONS.glob("*.toml")):
-        questions += stored(path, "question", Question)
-    return {question.id: question for question in questions}
+        for question in stored(path, "question", Question):
+            by_id[question.id] = question
+    return by_id

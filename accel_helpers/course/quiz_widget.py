@@ -1,14 +1,15 @@
 """What a notebook shows of a quiz, and its widgets: only what ipywidgets 7.7.1 and 8 share."""
 
 import contextlib
+import functools
+import re
 import sys
 from collections.abc import Callable, Sequence
+from html import unescape
 
 from accel_helpers._values.words import fragment, marked
 from accel_helpers.course.questions import Question
 
-WIDE = {"width": "auto", "max_width": "100%"}
-LINE = {"width": "auto", "max_width": "36em"}
 WHOLE_DESCRIPTION = {"description_width": "initial"}
 # Labels of widgets show no mark-up, and ipywidgets 7 takes them for HTML.
 PLAIN = str.maketrans({"`": "", "<": "‹", ">": "›", "&": "+"})
@@ -16,15 +17,21 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 class Shown:
-    """What a notebook shows: its text, its HTML, and a live form if it has one.
+    """What a notebook shows: its HTML, the same as text, and a live form if it has one.
 
     The HTML is made by a macro of ``templates/quiz.html``, which the class attribute `macro` names.
     """
 
+    def __str__(self) -> str:
+        # What is folded away would give the answers away.
+        page = re.sub(r"<details>.*?</details>", "", self._repr_html_())
+        page = re.sub(r"</(p|li|summary)>", "\n", page)
+        return unescape(re.sub(r"<[^>]*>", "", page)).strip()
+
     def __repr__(self) -> str:
         return str(self)
 
-    def _repr_html_(self) -> str | None:
+    def _repr_html_(self) -> str:
         return html(self.macro, self)
 
     def form(self):
@@ -32,24 +39,21 @@ class Shown:
 
     def _repr_mimebundle_(self, **_selection: object) -> dict[str, object]:
         """Return what IPython shows, by MIME type."""
-        page = self._repr_html_()
+        bundle = {"text/plain": str(self), "text/html": self._repr_html_()}
         form = None
-        # Without Jinja2 there is no HTML, and a form would have no text.
-        if page is not None:
-            with contextlib.suppress(ImportError):
-                form = self.form()
-        bundle = {"text/plain": str(self)}
+        with contextlib.suppress(ImportError):
+            form = self.form()
         if form is not None:
             bundle[VIEW] = {"version_major": 2, "version_minor": 0, "model_id": form.model_id}
-        # A form beside HTML in one output has not been seen working in Colab.
-        if page and not (form and "google.colab" in sys.modules):
-            bundle["text/html"] = page
+            # A form beside HTML in one output has not been seen working in Colab.
+            if "google.colab" in sys.modules:
+                del bundle["text/html"]
         return bundle
 
 
-def html(macro: str, *values: object) -> str | None:
-    """Return the HTML that a macro of ``templates/quiz.html`` makes; None without Jinja2."""
-    return fragment(f"course/templates/quiz/{macro}", *values)
+def html(macro: str, *values: object) -> str:
+    """Return the HTML that a macro of ``templates/quiz.html`` makes."""
+    return fragment(f"course/templates/quiz/{macro}", *values) or "Jinja2 is not installed."
 
 
 # --- Parts of forms
@@ -85,19 +89,24 @@ def button(description: str, act: Callable[[], str], widget: object):
 
 
 class Field:
-    """The widgets of a question: its text, those for an answer, and what is said about it."""
+    """The widgets of a question: its text, those for an answer, and what is said about it.
 
-    def __init__(self, question: Question, number: int, remark: str = ""):
-        import ipywidgets
+    With `check`, a button says there what that returns for this field.
+    """
 
+    def __init__(self, question: Question, number: int, remark: str = "", check=None):
         self.question = question
-        self.number = number
-        self.head = ipywidgets.HTML(html("head", question, number))
         self.inputs = _inputs(question, number)
         self.status = status(remark)
         # Once an answer changes, what stands below is about the one before.
         for widget in self.inputs:
             widget.observe(lambda _change: say(self.status, "<p>Not checked yet.</p>"), "value")
+        parts = [*self.inputs]
+        if check:
+            act = functools.partial(check, self)
+            parts.append(button(f"Check answer {number}", act, self.status))
+        head = html("field", question, number)
+        self.box = boxed("accel-question", head, *parts, self.status)
 
     def read(self) -> str:
         """Return the answer as it stands; "" where there is none."""
@@ -105,23 +114,15 @@ class Field:
             # The labels of checkboxes begin with their letters.
             return "".join(box.description[0] for box in self.inputs if box.value)
         # None where no choice is made.
-        return self.inputs[-1].value or ""
-
-    def box(self, *button: object):
-        """Return one widget with all of them, and a button if there is one."""
-        import ipywidgets
-
-        box = ipywidgets.VBox([self.head, *self.inputs, *button, self.status])
-        box.add_class("accel-question")
-        return box
+        return self.inputs[0].value or ""
 
 
-def sheet(*parts: object):
-    """Return one box with questions and, below them, further widgets."""
+def boxed(name: str, text: str, *parts: object):
+    """Return one widget of HTML and, below it, others; `name` is its class in the style sheet."""
     import ipywidgets
 
-    box = ipywidgets.VBox([ipywidgets.HTML(html("style")), *parts])
-    box.add_class("accel-quiz")
+    box = ipywidgets.VBox([ipywidgets.HTML(text), *parts])
+    box.add_class(name)
     return box
 
 
@@ -134,14 +135,11 @@ def _inputs(question: Question, number: int) -> Sequence:
         labels[f"{letter}) {option.text.translate(PLAIN)}"] = letter
     if question.kind == "one":
         options = [*labels.items()]
-        return [ipywidgets.RadioButtons(options=options, index=None, layout=WIDE)]
+        return [ipywidgets.RadioButtons(options=options, index=None)]
     if question.kind == "several":
-        return [ipywidgets.Checkbox(description=each, indent=False, layout=WIDE) for each in labels]
-    description = f"Answer {number} ({question.unit}):"
-    if question.kind == "order":
-        description = f"Answer {number}, the letters in order, such as cab:"
-    line = ipywidgets.Text(description=description, layout=LINE, style=WHOLE_DESCRIPTION)
-    if question.kind == "order":
-        # No dropdowns: JupyterLab takes their keys as its own, and "d" twice deletes the cell.
-        return [ipywidgets.HTML(html("choices", question)), line]
-    return [line]
+        return [ipywidgets.Checkbox(description=each, indent=False) for each in labels]
+    # No dropdowns for an order: JupyterLab takes their keys as its own, and "d" twice deletes the
+    # cell.
+    unit = question.unit or "the letters in order, such as cab"
+    description = f"Answer {number} ({unit}):"
+    return [ipywidgets.Text(description=description, style=WHOLE_DESCRIPTION)]

@@ -4,8 +4,7 @@ import datetime
 import functools
 from dataclasses import dataclass
 
-from accel_helpers._values.words import shown
-from accel_helpers.course import questions, quiz, record
+from accel_helpers.course import questions, quiz
 from accel_helpers.course.quiz_widget import Shown
 
 __all__ = ["both", "missed"]
@@ -39,13 +38,8 @@ class Answer:
 
     @property
     def for_the_exam(self) -> str:
-        """The heading of the material's answer: whose it is, and how we know it."""
-        return questions.heading(self.label, self.further)
-
-    @property
-    def place(self) -> str:
-        """Where the course measures it: the lesson and the heading of its section."""
-        return f"Lesson {self.page[:2]}, “{self.heading}”"
+        """The heading of the material's answer."""
+        return questions.heading(self)
 
 
 @functools.cache
@@ -59,29 +53,8 @@ class Review(Shown):
     """Questions of the exam with both answers, which a notebook folds away below each."""
 
     answers: tuple[Answer, ...]
-    is_open: bool = False  # the answers are not folded away
-    note: str = ""  # stands above them
+    note: str = ""  # stands above them, and they are not folded away
     macro = "review"
-
-    def __str__(self) -> str:
-        texts = [_text(answer) for answer in self.answers]
-        if self.note:
-            texts.insert(0, self.note)
-        return "\n".join(texts)
-
-
-def _text(answer: Answer) -> str:
-    """Return a question of the exam with both answers as plain text."""
-    which = " (a further question, not of this exam)" if answer.further else ""
-    lines = [
-        f"{answer.number}{which}. {answer.asks}",
-        f"  {answer.for_the_exam}:",
-        *[f"    {text}" for text in answer.material],
-        f"  True today (checked {answer.as_of}):",
-        *[f"    {text}" for text in answer.today],
-        f"  Measured: {answer.place}.",
-    ]
-    return "\n".join(lines)
 
 
 def both(*numbers: str) -> Review:
@@ -94,8 +67,8 @@ def both(*numbers: str) -> Review:
 
     Raises
     ------
-    ValueError
-        Where the course has no such question; the message lists them.
+    KeyError
+        Where the course has no such question.
 
     Examples
     --------
@@ -104,18 +77,14 @@ def both(*numbers: str) -> Review:
     >>> len(both().answers)
     10
     """
-    chosen = numbers or questions.THIS_EXAM
     known = {answer.number: answer for answer in answers()}
-    for number in chosen:
-        if number not in [*known]:
-            raise ValueError(f"the questions are {', '.join(known)}; got {shown([number])}.")
-    return Review(tuple(known[number] for number in chosen))
+    return Review(tuple(known[number] for number in numbers or questions.THIS_EXAM))
 
 
 def missed() -> Review:
     """Show both answers, not folded, to the exam questions that you got wrong or left empty.
 
-    Where there are none, a note says why, and no question is shown.
+    Where there are none, a note says so.
 
     Examples
     --------
@@ -124,13 +93,8 @@ def missed() -> Review:
     True
     """
     # A question of the bank may cover several of the exam's, and those of a quiz count, too.
-    numbers = set()
-    for question in quiz.again().questions:
-        numbers.update(question.exam)
-    note = "These need another look:"
-    if not numbers:
-        note = "You have not handed in a paper yet. All ten questions stand below, folded."
-    if not numbers and record.newest("paper/"):
-        note = "Nothing was wrong or left empty."
+    numbers = {number for question in quiz.again().questions for number in question.exam}
     missed_answers = tuple(answer for answer in answers() if answer.number in numbers)
-    return Review(missed_answers, is_open=True, note=note)
+    if missed_answers:
+        return Review(missed_answers, "These need another look:")
+    return Review((), "No wrong or empty answer of yours is kept. All questions stand below.")

@@ -19,7 +19,6 @@ from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import expect
 
 from accel_helpers.course import exam, questions
-from accel_helpers.course.questions import KINDS
 
 LESSONS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 WHOLE = ("00", "03", "06")  # all of these is run: the quiz, the guesses and exercise, the player
@@ -293,8 +292,8 @@ def test_a_lesson_opens_and_its_forms_are_there_and_a_question_is_answered(start
 def forms(started, tmp_path_factory):
     """Open a notebook with a question of each kind and a practice exam, and run it."""
     # Where there is one, a question with two answers that differ.
-    bank = sorted(questions.bank().values(), key=lambda question: not question.differs)
-    kinds = [next(question for question in bank if question.kind == kind) for kind in KINDS]
+    bank = sorted(questions.bank().values(), key=lambda question: not question.expected)
+    kinds = [next(question for question in bank if question.kind == kind) for kind in questions.HOW]
     names = [question.id for question in kinds]
     calls = [f"ah.course.show_quiz({', '.join(map(repr, names))})", "ah.course.draw_exam(1)"]
     path = tmp_path_factory.mktemp("forms") / "forms.ipynb"

@@ -34,7 +34,7 @@ def test_every_question_is_answered_through_widgets_of_colabs_generation(colab, 
     assert here["live"]["ipywidgets"] >= "8"
     assert {**out, "ipywidgets": ""} == {**here["live"], "ipywidgets": ""}, "byte for byte"
     bank = questions.bank()
-    assert {bank[name].kind for name in out["answered"]} == set(questions.KINDS)
+    assert {bank[name].kind for name in out["answered"]} == set(questions.HOW)
     assert set(out["answered"]) == set(bank), "every question, and no other"
     for empty, wrong, right in out["answered"].values():
         assert "no answer yet" in empty.lower()
@@ -53,5 +53,5 @@ def test_without_widgets_the_quiz_is_printed_and_answered_by_a_call(colab, here)
     assert out == here["hidden"]
     for bundle in (*out["shown"].values(), out["paper"]):
         assert set(bundle) == {"text/plain", "text/html"}
-    assert all(right.startswith("Right") for _, right in out["answered"].values())
+    assert all(right.startswith("✓ Right") for _, right in out["answered"].values())
     assert "Passed" in out["exam"]

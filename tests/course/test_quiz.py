@@ -6,7 +6,6 @@ import sys
 
 import known
 import pytest
-from IPython.core.interactiveshell import InteractiveShell
 
 from accel_helpers.course import questions, quiz, quiz_widget
 
@@ -33,8 +32,6 @@ def test_questions_are_chosen_by_lesson_by_name_and_by_exam_question():
 def test_what_is_no_question_is_named_with_what_there_is(name):
     with pytest.raises(ValueError, match="03/speed_up"):
         quiz.show(name)
-    with pytest.raises(ValueError, match=re.escape("ah.course.show_quiz")):
-        quiz.answer(name, "a")
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
@@ -46,11 +43,11 @@ def test_the_static_page_holds_everything_and_folds_the_answers(lesson, own_reco
     open_part = re.sub(r"<details>.*?</details>", "", page, flags=re.S)
     for question in shown.questions:
         assert question.options["a"].feedback[:20].split("`")[0] not in open_part
-        assert f"ah.course.answer({question.id!r}, " in str(shown)
+        for text in (open_part, str(shown)):
+            assert question.id in text
     assert page.count("<details>") == page.count("</details>") == len(shown.questions)
-    text = str(shown)
     quiz.answer(shown.questions[0].id, known.right(shown.questions[0]))
-    assert (shown._repr_html_(), str(shown)) == (page, text)  # whatever was answered
+    assert shown._repr_html_() == page  # whatever was answered
 
 
 def test_a_call_answers_and_is_kept(own_record):
@@ -62,24 +59,6 @@ def test_a_call_answers_and_is_kept(own_record):
         assert quiz.again().questions == ()
         kept = quiz.answers()[question]
         assert (kept.outcome, kept.given) == ("right", str(known.right(question)))
-
-
-@pytest.mark.parametrize(
-    ("name", "given", "said"),
-    [
-        (of_kind("number").id, "ten", "Type a number"),
-        (of_kind("one").id, "z", "Choose one."),
-        (of_kind("several").id, None, "Choose all that are right."),
-        ("03/none", "a", "No question is called '03/none'"),
-    ],
-)
-def test_a_notebook_shows_what_is_no_answer_as_one_sentence(name, given, said, capsys):
-    shell = InteractiveShell(user_ns={"quiz": quiz, "name": name, "given": given})
-    shell.run_cell("quiz.answer(name, given)")
-    shown = "".join(capsys.readouterr())
-    assert shown.startswith(said)
-    assert shown.count("\n") == 1
-    assert "Traceback" not in shown
 
 
 def test_the_overview_counts_the_right_answers_of_a_lesson():
@@ -104,7 +83,7 @@ def parts(box):
     return inputs, button, status
 
 
-@pytest.mark.parametrize("kind", questions.KINDS)
+@pytest.mark.parametrize("kind", questions.HOW)
 def test_the_live_form_answers_with_feedback(kind, own_record):
     question = of_kind(kind)
     box = quiz.show(question.id).form()
@@ -122,7 +101,6 @@ def test_the_live_form_answers_with_feedback(kind, own_record):
     button.click()
     assert "✓" in status.value
     assert "<details>" in status.value
-    assert "1 of 1" in box.children[-1].value
     again = quiz.show(question.id).form()
     assert "You answered" in parts(again)[2].value
 
@@ -152,25 +130,15 @@ def test_colab_gets_one_form_and_everybody_else_both(monkeypatch):
     assert set(empty._repr_mimebundle_()) == {"text/plain", "text/html"}
 
 
-@pytest.mark.parametrize(
-    ("missing", "left"),
-    [("ipywidgets", {"text/plain", "text/html"}), ("jinja2", {"text/plain"})],
-)
-def test_without_widgets_or_templates_it_prints_and_is_answered_by_a_call(
-    missing, left, own_record
-):
-    code = f"""
+def test_without_widgets_it_prints_and_is_answered_by_a_call(own_record):
+    code = """
 import sys
-sys.modules[{missing!r}] = None
+sys.modules["ipywidgets"] = None
 import accel_helpers as ah
-from accel_helpers.course import ledger, predict
-asked = predict.Question("q", "How long?")
+asked = ah.course.lesson("03").ask("width")
 for shown in (ah.course.show_quiz("00"), ah.course.draw_exam(1), asked):
-    assert set(shown._repr_mimebundle_()) == {left}
-others = ah.course.both_answers("E1"), ledger.fill([]), ah.course.draw_exam(1).mark({{}})
-for shown in (*others, ah.course.answer("00/overlap", "c")):
-    assert (shown._repr_html_() is None) == ("text/html" not in {left})
-    print(shown)
+    assert set(shown._repr_mimebundle_()) == {"text/plain", "text/html"}
+print(ah.course.answer("00/overlap", "c"))
 """
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert said.returncode == 0, said.stderr
