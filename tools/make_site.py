@@ -26,7 +26,10 @@ KEPT = ("lab", "slides", "take")  # what is made apart stays, and the first page
 # Possessive (?+ and *+): an open bracket before many links would be tried in every way else.
 LINK = re.compile(r"(?<!!)\[((?:[^][]|\[[^][]*\](?:\([^)]*\))?+)*+)\]\(([^)\s:#]+)(?:#[^)\s]*)?\)")
 PLACE = re.compile(r'href="(\w+)\.ipynb#([^"]*)"')  # in the output of a cell, as JupyterLab has it
-ASKS = re.compile(r"Run this cell to [\w ]+\.|your answers are kept in a small file [\w ]+\.")
+ASKS = re.compile(
+    r"Run this cell to [\w ]+\.( Without the form: .*?(?=</em>))?"
+    r"|your answers are kept in a small file [\w ]+\."
+)
 NOTE = """
 
 :::{note}
