@@ -40,9 +40,8 @@ class Paper(Shown):
             return result._repr_html_()
 
         below = status("")
-        boxes = [field.box for field in fields]
         hand = button("Hand in the paper", finish, below)
-        return boxed("accel-quiz", html("style"), *boxes, hand, below)
+        return boxed("accel-quiz", html("style"), *[each.box for each in fields], hand, below)
 
 
 @dataclass(frozen=True, repr=False)
@@ -132,8 +131,8 @@ def hand_in(number: int, answers: Mapping[int, object]) -> Result:
     passed = max(material, today) >= PASS
     outcome = "passed" if passed else "not passed"
     marks = {"material": material, "today": today, "questions": COUNT}
-    entries = [grade.entry for grade in grades]
-    note = record.keep(*entries, record.entry(f"paper/{number}", outcome, marks))
+    paper = record.entry(f"paper/{number}", outcome, marks)
+    note = record.keep(paper, *[grade.entry for grade in grades])
     return Result(tuple(grades), material, today, passed, note)
 
 

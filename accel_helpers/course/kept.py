@@ -3,8 +3,7 @@
 import functools
 import math
 import statistics
-from collections.abc import Iterator, Mapping
-from itertools import pairwise
+from collections.abc import Mapping
 from numbers import Real
 
 from accel_helpers.course.climb import Climb
@@ -23,31 +22,24 @@ FEWEST_TRAININGS = 3  # of which a climb's accuracy is kept
 NAMED = (Measurement, Plausibility, Score)  # have names of their own
 
 
-def numbers_of(result: object) -> dict[str, float]:
+def numbers_of(result: object, words: str = "") -> dict[str, float]:
     """Return the numbers of a result by words for each; {} where nothing is kept of it.
+
+    `words`, if there are any, come first.
 
     >>> numbers_of({"cpu": [1, 2], "seed": 3})
     {'cpu #1': 1.0, 'cpu #2': 2.0, 'seed': 3.0}
     """
-    found = {}
-    for words, number in _pairs(result, ()):
+    if isinstance(result, Real):
         # JSON has no infinite number.
-        if math.isfinite(number):
-            found[" ".join(words) or "value"] = number
+        return {words or "value": float(result)} if math.isfinite(result) else {}
+    found = {}
+    for name, part in _parts(parts_of(result)):
+        found |= numbers_of(part, f"{words} {name or ''}".strip())
     return found
 
 
-def _pairs(result: object, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], float]]:
-    """Yield the words for each number of a result, those that are given first, and the number."""
-    if isinstance(result, Real):
-        yield words, float(result)
-        return
-    for name, part in _parts(parts_of(result)):
-        more = (str(name),) if name else ()
-        yield from _pairs(part, words + more)
-
-
-def _parts(result: object) -> list[tuple[object, object]]:
+def _parts(result: object) -> list[tuple]:
     """Return the parts of a mapping or a list, each with its name; [] of anything else."""
     if isinstance(result, Mapping):
         return [*result.items()]
@@ -55,7 +47,7 @@ def _parts(result: object) -> list[tuple[object, object]]:
         return []
     if len(result) > MOST and all(isinstance(part, Real) for part in result):
         return [("mean", statistics.fmean(result)), ("count", len(result))]
-    parts: list[tuple[object, object]] = []
+    parts = []
     for place, part in enumerate(result, 1):
         name = "" if isinstance(part, NAMED) else f"#{place}"
         parts.append((name, part))
@@ -66,7 +58,8 @@ def _parts(result: object) -> list[tuple[object, object]]:
 def parts_of(result) -> object:
     """Return what is kept of a result as a mapping or a list; one of no known class as it is.
 
-    The ends of an interval are called as what lies between them: "seconds", "seconds low".
+    None is no number, and is not kept. The ends of an interval are called as what lies between
+    them: "seconds", "seconds low".
     """
     if hasattr(result, "tolist"):
         return result.tolist()
@@ -77,9 +70,7 @@ def parts_of(result) -> object:
 def _(result: Measurement):
     low, high = result.interval
     parts = {"seconds": result.median, "seconds low": low, "seconds high": high}
-    if result.first_call is not None:
-        parts["first call seconds"] = result.first_call
-    parts["samples"] = len(result.samples)
+    parts |= {"first call seconds": result.first_call, "samples": len(result.samples)}
     return {result.name: parts}
 
 
@@ -98,13 +89,10 @@ def _(result: Speedup):
     return {"": [result.slow, result.fast], **_times(result)}
 
 
-def _times(race: Speedup) -> dict[str, float]:
+def _times(race: Speedup) -> dict:
     """Return how many times as fast one side is, where that can be told, and its interval."""
     low, high = race.interval
-    times = {"times as fast low": low, "times as fast high": high}
-    if race.ratio is not None:
-        times["times as fast"] = race.ratio
-    return times
+    return {"times as fast low": low, "times as fast high": high, "times as fast": race.ratio}
 
 
 @parts_of.register
@@ -130,7 +118,7 @@ def _(result: Product):
 
 @parts_of.register
 def _(result: Climb):
-    parts: dict[str, object] = {"": [*result.epochs.values()]}
+    parts = {"": [*result.epochs.values()]}
     for name, gain in result.overall.items():
         parts[name] = _times(gain)
     for stage in result.stages:
@@ -140,7 +128,8 @@ def _(result: Climb):
             parts[name] = statistics.fmean(stage.accuracy)
             parts[f"{name} low"] = min(stage.accuracy)
             parts[f"{name} high"] = max(stage.accuracy)
-    for before, after in pairwise(result.stages):
-        if (before.id, after.id) == (TF_DATA, RESIDENT):
-            parts["resident against tf.data"] = _times(result.gains[after.name])
+    names = {stage.id: stage.name for stage in result.stages}
+    # The one comes right after the other.
+    if {TF_DATA, RESIDENT} <= names.keys():
+        parts["resident against tf.data"] = _times(result.gains[names[RESIDENT]])
     return parts

@@ -16,7 +16,7 @@ from accel_helpers.worth.choice import Choice, Held
 
 #: What a place names under `outcomes`, and all outcomes that it can have. A result class declares
 #: its own; the others are plain words.
-OUTCOMES: dict[str, tuple[str, ...]] = {
+OUTCOMES = {
     "Speedup": Speedup.OUTCOMES,
     "Climb": Climb.OUTCOMES,
     "Runtime": Runtime.OUTCOMES,
@@ -38,7 +38,7 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
 }
 NOT_MEASURED = "not measured"  # the outcome of None; a place may have a sentence for it
 # A word in a device's name -> the kind of device. "tpu" is looked for first.
-KINDS = {"tpu": "tpu", "gpu": "gpu", "cuda": "gpu", "rocm": "gpu", "cpu": "cpu"}
+KINDS = {"tpu": "tpu", "gpu": "gpu", "cuda": "gpu", "cpu": "cpu"}
 FASTEST_CLOCK = 10e9  # ticks per second: no CPU that we know of has more
 ROUNDING = 1e-4  # a distance that rounding explains: a device may add up in another order
 
@@ -56,41 +56,25 @@ def outcome_of(result: object, kind: str) -> str:
     if result is None:
         return NOT_MEASURED
     if kind in _RULES:
-        rule = _RULES[kind]
-        return rule(result)
+        return _RULES[kind](result)
     # A result class has a verdict; a plain word is the outcome itself.
     return getattr(result, "verdict", result)
-
-
-def always(result: object) -> str:
-    """Return "always", the only outcome of a place whose sentence holds for every result."""
-    return "always"
 
 
 def device_kind(result: object) -> str:
     """Return "cpu", "gpu" or "tpu": the kind of a device, or of the one that holds a result.
 
     A result may be a device, the name of one, or an array, a tensor or a model that lies on one.
-    Of anything else the text in small letters is returned.
+    Of anything else the text in small letters is returned: "cuda:0" -> "gpu", "XLA" -> "xla".
     """
-    if isinstance(result, str):
-        return _kind_in(result)
     # Arrays and tensors have the first, models of Keras the second.
     if hasattr(result, "__array__") or hasattr(result, "weights"):
         return backend.where(result)
-    return _kind_in(str(result))
-
-
-def _kind_in(name: str) -> str:
-    """Return the kind of a device by its name; of an unknown one the name in small letters.
-
-    "/job:localhost/device:GPU:0" -> "gpu", "cuda:0" -> "gpu", "TPU_0" -> "tpu", "XLA" -> "xla".
-    """
-    lower_name = name.lower()
+    name = str(result).lower()
     for word, kind in KINDS.items():
-        if word in lower_name:
+        if word in name:
             return kind
-    return lower_name
+    return name
 
 
 def landed(result: object) -> str:
@@ -181,16 +165,14 @@ def which_ran(tried: Mapping[str, bool]) -> str:
     ('other', 'neither')
     """
     successes = [name for name, has_run in tried.items() if has_run]
-    if not successes:
-        return "neither"
-    if len(successes) == len(tried):
-        return "both"
-    return successes[0]
+    if len(successes) == 1:
+        return successes[0]
+    return "both" if successes else "neither"
 
 
 # By the kind of outcome: how it is found where the result's class does not declare it.
 _RULES = {
-    "always": always,
+    "always": lambda result: "always",
     "at once": at_once,
     "device": device_kind,
     "landed": landed,

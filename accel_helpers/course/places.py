@@ -1,7 +1,7 @@
 """The sentences of a lesson: `verdicts/NN.md`, read place by place.
 
-A place begins with its heading, which is its id. Below it stand fields, each on a line (those of
-`FIELDS`), then for each outcome its sentences:
+A place begins with its heading, which is its id. Below it stand fields of `Place`, each on a line,
+then for each outcome its sentences:
 
     ## race
     outcomes: Speedup
@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 TEXTS = Path(__file__).parent / "verdicts"
-FIELDS = ("question", "unit", "choices", "answer", "outcomes")
 # "## race" on a line of its own.
 HEADING = re.compile(r"^## (.+)\n", re.MULTILINE)
 # "[faster]" at the beginning of a line; a link such as "[this](there)" is none.
@@ -35,71 +34,24 @@ class Place:
     sentences: Mapping[str, str] = field(default_factory=dict)  # by outcome
 
 
-def places(number: str, folder: Path = TEXTS) -> dict[str, Place]:
-    """Return the places of a lesson, such as "03", by their ids; {} where it has no file.
-
-    Raises a ValueError for a line that is no field; see `place`.
-
-    >>> places("no such lesson")
-    {}
-    """
-    path = folder / f"{number}.md"
-    if not path.is_file():
-        return {}
-    text = path.read_text("utf-8")
-    _, sections = _split(text, HEADING)
-    places_by_id = {}
-    for heading, body in sections:
-        id = heading.strip()
-        places_by_id[id] = place(id, body)
-    return places_by_id
+def places(number: str) -> dict[str, Place]:
+    """Return the places of a lesson, such as "03", by their ids."""
+    text = (TEXTS / f"{number}.md").read_text("utf-8")
+    # What stands before the first heading; then headings and what stands below them, in turns.
+    _, *parts = HEADING.split(text)
+    return {id: place(id, text) for id, text in zip(parts[::2], parts[1::2], strict=True)}
 
 
 def place(id: str, text: str) -> Place:
     """Return the place that a text describes: its fields, and then its sentences.
 
-    Raises a ValueError where a line of the fields begins with none of `FIELDS`.
-
     >>> place("race", "outcomes: Speedup\\n[faster] **Yes.**\\n[slower] No.\\n").sentences
     {'faster': '**Yes.**', 'slower': 'No.'}
     """
-    # What stands before the first outcome are the fields.
-    head, sections = _split(text, OUTCOME)
-    fields = _fields(id, head)
-    sentences = {outcome: sentence.strip() for outcome, sentence in sections}
+    head, *parts = OUTCOME.split(text)
+    fields = dict(line.split(": ", 1) for line in head.strip().splitlines())
     if "choices" in fields:
-        choices = fields["choices"].split("|")
-        fields["choices"] = tuple(choice.strip() for choice in choices)
+        fields["choices"] = tuple(fields["choices"].split(" | "))
+    outcomes = zip(parts[::2], parts[1::2], strict=True)
+    sentences = {outcome: sentence.strip() for outcome, sentence in outcomes}
     return Place(id, sentences=sentences, **fields)
-
-
-def _split(text: str, heading: re.Pattern) -> tuple[str, list[tuple[str, str]]]:
-    """Return (what stands before the first heading, [(heading, text below it), ...]).
-
-    `heading` is a pattern with one group, for the heading itself: "a\\n## b\\nc" ->
-    ("a\\n", [("b", "c")]).
-    """
-    # `split` gives the beginning, and then a heading and its text in turns.
-    beginning, *parts = heading.split(text)
-    headings = parts[::2]
-    bodies = parts[1::2]
-    return beginning, list(zip(headings, bodies, strict=True))
-
-
-def _fields(id: str, head: str) -> dict:
-    """Return the fields of the place `id`, by their names, from the lines of its head.
-
-    "title: Which is faster?" -> {"title": "Which is faster?"}. Raises a ValueError for a line that
-    begins with none of `FIELDS` and a colon; empty lines are skipped.
-    """
-    fields = {}
-    for raw_line in head.splitlines():
-        line = raw_line.strip()
-        if not line:
-            continue
-        name, colon, value = line.partition(":")
-        if name not in FIELDS or not colon:
-            names = ", ".join(FIELDS)
-            raise ValueError(f"{id}: a line begins with one of {names}; got {line!r}.")
-        fields[name] = value.strip()
-    return fields

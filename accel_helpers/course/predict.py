@@ -38,8 +38,8 @@ class Question(Shown):
             guess(self.name, field.value)
             return "<p>Kept. Now run the next cell.</p>"
 
-        head = html("guess_head", self)
-        return boxed("accel-guess", head, field, button("Keep my guess", keep, said), said)
+        pressed = button("Keep my guess", keep, said)
+        return boxed("accel-guess", html("guess_head", self), field, pressed, said)
 
 
 def guess(name: str, value: float | str) -> None:

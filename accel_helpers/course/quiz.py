@@ -128,7 +128,6 @@ def overview() -> str:
     lessons = []
     for lesson, count in sorted(right.items()):
         lessons.append(f"lesson {lesson} {count} of {len(show(lesson).questions)}")
-    lesson_list = ", ".join(lessons) or "nothing yet"
     exam = "No practice exam yet."
     # The newest comes last.
     for number, paper in record.newest("paper/").items():
@@ -136,12 +135,12 @@ def overview() -> str:
             "Last practice exam (paper {number}): {material:.0f} of {questions:.0f} as the "
             "material answers, {today:.0f} as is true today."
         ).format(number=number, **paper.numbers)
-    return f"Right answers: {lesson_list}. {exam}"
+    return f"Right answers: {', '.join(lessons) or 'nothing yet'}. {exam}"
 
 
 def answers() -> dict[Question, Entry]:
     """Return the learner's latest answer to each question."""
     bank = questions.bank()
     # The record may be of an older course, with questions that this one does not have.
-    entries = record.newest("answer/")
-    return {bank[name]: entry for name, entry in entries.items() if name in bank}
+    newest = record.newest("answer/").items()
+    return {bank[name]: entry for name, entry in newest if name in bank}

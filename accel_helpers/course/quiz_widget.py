@@ -134,8 +134,7 @@ def _inputs(question: Question, number: int) -> Sequence:
     for letter, option in question.options.items():
         labels[f"{letter}) {option.text.translate(PLAIN)}"] = letter
     if question.kind == "one":
-        options = [*labels.items()]
-        return [ipywidgets.RadioButtons(options=options, index=None)]
+        return [ipywidgets.RadioButtons(options=[*labels.items()], index=None)]
     if question.kind == "several":
         return [ipywidgets.Checkbox(description=each, indent=False) for each in labels]
     # No dropdowns for an order: JupyterLab takes their keys as its own, and "d" twice deletes the

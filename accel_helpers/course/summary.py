@@ -28,15 +28,15 @@ def write() -> Path:
     >>> write().name
     'course_summary.html'
     """
-    entries = record.everything()
-    measured = [entry for entry in entries if not entry.place.startswith(record.PRIVATE)]
+    everything = record.everything()
+    measured = [entry for entry in everything if not entry.place.startswith(record.PRIVATE)]
     page = template("course/templates/summary.html").render(
         now=datetime.datetime.now(),
-        answered=quiz.answers() and quiz.overview(),
+        answered=quiz.overview(),
         missed=quiz.again().questions,
         verdict=record.newest("guess/").get("05/verdict"),
         questions=answers(),
-        findings=ledger.fill(entries),
+        findings=ledger.mine(),
         measured=measured,
         latest={entry.place: entry for entry in measured},
     )

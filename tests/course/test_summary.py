@@ -97,7 +97,7 @@ def test_what_was_measured_stands_beside_its_question():
 
 def test_where_you_stand_when_and_on_which_machines():
     empty = written()
-    assert "No answers of yours" in empty
+    assert "Right answers: nothing yet. No practice exam yet." in empty
     assert "nothing measured yet" in empty
     text = written(*MEASURED, entry("03/race", name="a T4"))
     assert "<dd>made up, 2 cores; a T4</dd>" in text
