@@ -173,7 +173,7 @@ def lesson(number: str) -> Lesson:
     >>> lesson("03").check("diagnosis", {"A": "compiling", "B": "waiting"}).ok
     False
     """
-    found = places(number)
-    if not found:
-        raise ValueError(f'a lesson is "00" to "11"; got {shown(number)}.')
-    return Lesson(number, found)
+    try:
+        return Lesson(number, places(number))
+    except FileNotFoundError:
+        raise ValueError(f'a lesson is "00" to "11"; got {shown(number)}.') from None

@@ -52,9 +52,8 @@ class Question:
     as_of: datetime.date | None = None  # when that was checked
     practice: bool = False  # may stand in a practice exam
     quiz: bool = True  # asked at the end of its lesson; the others in practice exams, or by name
-    apart: tuple[
-        str, ...
-    ] = ()  # what must not stand on one paper with it: one gives the other away
+    # What must not stand on one paper with it: one gives the other away.
+    apart: tuple[str, ...] = ()
     unit: str = ""
     tolerance: float = 0.0  # of a number: how far off it may be, as a share
 

@@ -83,17 +83,19 @@ def answer(name: str, given: str | float) -> Grade:
 
     Raises
     ------
-    KeyError
-        Where there is no such question.
     ValueError
-        Where the answer cannot be graded.
+        Where there is no such question, or the answer cannot be graded.
 
     Examples
     --------
     >>> answer("03/speed_up", "c").verdict
     'right'
     """
-    question = questions.bank()[name]
+    question = questions.bank().get(name)
+    if question is None:
+        raise ValueError(
+            f"a question is named by its id, such as '03/speed_up'; got {shown(name)}."
+        )
     grade = grading.grade(question, given)
     if grade.answer == "":
         raise ValueError(f"No answer yet. {question.how}")

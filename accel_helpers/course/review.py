@@ -4,6 +4,7 @@ import datetime
 import functools
 from dataclasses import dataclass
 
+from accel_helpers._values.words import shown
 from accel_helpers.course import questions, quiz
 from accel_helpers.course.quiz_widget import Shown
 
@@ -67,8 +68,8 @@ def both(*numbers: str) -> Review:
 
     Raises
     ------
-    KeyError
-        Where the course has no such question.
+    ValueError
+        Where the course has no such question; the message lists them.
 
     Examples
     --------
@@ -78,6 +79,9 @@ def both(*numbers: str) -> Review:
     10
     """
     known = {answer.number: answer for answer in answers()}
+    unknown = {*numbers} - known.keys()
+    if unknown:
+        raise ValueError(f"the questions are {', '.join(known)}; got {shown(unknown)}.")
     return Review(tuple(known[number] for number in numbers or questions.THIS_EXAM))
 
 
