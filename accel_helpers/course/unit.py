@@ -18,65 +18,39 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from accel_helpers._values.records import whole
-from accel_helpers.course.player import moved
 
 if TYPE_CHECKING:
     from numpy import ndarray
     from numpy.typing import ArrayLike
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(repr=False)
 class Step:
-    """The unit at the end of one cycle; what isn't in a dictionary isn't there.
+    """The unit at the end of one cycle."""
 
-    A place is (row, column). An activation is in its row's queue while its column is below 0.
-    """
-
-    unit: MatrixUnit
     cycle: int  # from 1
     phase: str  # "loading" or "computing"
-    heading: str  # which cycle of how many it is
-    useful_so_far: int  # cell-cycles, this cycle included
+    text: str  # which cycle it is, and what happens in it
     product: ndarray  # so far, of shape (m, n); masked where no sum has arrived yet
-    leaving: set  # the places in the product at which a sum arrives in this cycle
-    given: dict  # the tile's weights that are of the matrix; zeros fill it up
-    weights: dict  # by the place of the cell, as all below
+    leaving: list  # the places in the product at which a sum arrives in this cycle
+    # The activations by (row, column): while the column is below 0, they are in the row's queue.
     activations: dict
-    above: dict  # the partial sum that a cell got
-    sums: dict  # the partial sum that a cell hands down
-
-    @property
-    def event(self) -> str:
-        """What happens in the cycle, in a sentence."""
-        if self.phase == "loading":
-            rows = len(self.weights) // self.unit.columns
-            if rows == self.unit.rows:
-                return "All weights are in place; from now on they stay."
-            return f"Weights move down: {rows} of {self.unit.rows} rows are in."
-        useful = len(self.sums.keys() & self.given)
-        padding = len(self.sums) - useful
-        zeros = ""
-        if padding:
-            zeros = f", {padding} with padding"
-        count = len(self.leaving)
-        sums = f"{count} sums leave"
-        if count < 2:
-            sums = ("no sum leaves", "1 sum leaves")[count]
-        return f"{useful} of {self.unit.cells} cells useful{zeros}; {sums} below."
+    # What each cell does ("useful", "padding" or "waiting"), and what stands in it: nothing, its
+    # weight, or its computation, as in "2 × 3\n+ 1\n= 7", where 1 is the sum from above.
+    cells: dict
 
     def __str__(self) -> str:
-        return f"{self.heading}. {self.event}"
+        return self.text
 
     __repr__ = __str__  # its numbers would fill a page
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(repr=False)
 class Run:
     """A product of two matrices, and how the unit's cells spent their cycles."""
 
     product: ndarray  # of shape (m, n)
     cycles: int
-    tiles: int
     # How many cell-cycles (one cell in one cycle) are "useful", are "padding", which multiplies by
     # a zero that only fills the grid up, or "waiting": without an activation.
     use: dict[str, int]
@@ -114,11 +88,6 @@ class MatrixUnit:
     def __str__(self) -> str:
         return f"{self.rows} x {self.columns} cells"
 
-    @property
-    def cells(self) -> int:
-        """The number of cells."""
-        return self.rows * self.columns
-
     def tiles(self, k: int, n: int) -> int:
         """Count the tiles that a weight matrix of shape (k, n) is cut into.
 
@@ -142,7 +111,7 @@ class MatrixUnit:
 
         The matrices have the shapes (m, k) and (k, n). Raises for sizes below 1.
         """
-        spent = self.cells * self.cycles(m, k, n)
+        spent = self.rows * self.columns * self.cycles(m, k, n)
         return m * k * n / spent
 
     def multiply(self, a: ArrayLike, b: ArrayLike) -> Run:
@@ -157,8 +126,7 @@ class MatrixUnit:
         Raises
         ------
         ValueError
-            Where a matrix has not two dimensions, is empty or holds no numbers, or the shapes do
-            not fit each other.
+            Where a matrix has not two dimensions or is empty, or the shapes do not fit each other.
 
         Examples
         --------
@@ -166,18 +134,15 @@ class MatrixUnit:
         >>> run.product.tolist(), run.cycles, run.use
         ([[321]], 10, {'useful': 3, 'padding': 5, 'waiting': 32})
         """
-        a, b = matrices(a, b)
-        m, k = a.shape
-        n = b.shape[1]
+        a, b, m, k, n = _matrices(a, b)
+        cells = self.rows * self.columns
         cycles = self.cycles(m, k, n)
         tiles = self.tiles(k, n)
-        spent = self.cells * cycles
+        spent = cells * cycles
         # In each tile, every row of activations passes every cell.
-        busy = m * tiles * self.cells
+        busy = m * tiles * cells
         useful = m * k * n
-        padding = busy - useful
-        waiting = spent - busy
-        use = {"useful": useful, "padding": padding, "waiting": waiting}
+        use = {"useful": useful, "padding": busy - useful, "waiting": spent - busy}
         shares = []
         for kind, count in use.items():
             share = 100 * count / spent
@@ -187,13 +152,12 @@ class MatrixUnit:
             tile_word = "tile"
         work = f"{a.shape} times {b.shape} on {self}: {cycles:,} cycles, {tiles} {tile_word}."
         text = f"{work}\nOf {spent:,} cell-cycles: {', '.join(shares)}."
-        product = a @ b
-        return Run(product, cycles, tiles, use, text)
+        return Run(a @ b, cycles, use, text)
 
     def steps(self, a: ArrayLike, b: ArrayLike) -> Iterator[Step]:
-        """Return an iterator over the cycles of a product, each as a `Step`.
+        """Yield the unit after every cycle of a product, each as a `Step`.
 
-        Takes and refuses what `multiply` does, already when it is called.
+        Takes and refuses what `multiply` does.
 
         >>> for step in MatrixUnit(1, 2).steps([[3]], [[4, 5]]):
         ...     print(step, step.product.tolist())
@@ -201,94 +165,106 @@ class MatrixUnit:
         Cycle 2 of 3, computing. 1 of 2 cells useful; 1 sum leaves below. [[12, None]]
         Cycle 3 of 3, computing. 1 of 2 cells useful; 1 sum leaves below. [[12, 15]]
         """
-        return self._steps(*matrices(a, b))
-
-    def _steps(self, a: ndarray, b: ndarray) -> Iterator[Step]:
-        """Yield the unit after every cycle, tile after tile."""
         import numpy as np
 
-        m, k = a.shape
-        n = b.shape[1]
+        a, b, m, k, n = _matrices(a, b)
+        rows, columns = self.rows, self.columns
         cycles = self.cycles(m, k, n)
         tiles = self.tiles(k, n)
-        # Rows of cells without weights of the matrix get zeros for activations.
-        empty_rows = -k % self.rows
-        a = np.pad(a, ((0, 0), (0, empty_rows)))
-        number_type = np.result_type(a, b)
-        product = np.ma.masked_all((m, n), number_type)
-        cycle = 0
-        useful = 0
-        # Down before across, so that the sums of a column are soon complete.
-        lefts = range(0, n, self.columns)
-        tops = range(0, k, self.rows)
-        for tile, (left, top) in enumerate(itertools.product(lefts, tops), 1):
+        product = np.ma.masked_all_like(a @ b)
+        i, j = np.indices((m, n))
+        # Zeros fill up the cells that get no weight of the matrix.
+        a = np.pad(a, ((0, 0), (0, rows)))
+        b = np.pad(b, ((0, rows), (0, columns)))
+        # Tiles down before across, so that the sums of a column are soon complete. In each, the
+        # first activation enters at time 0.
+        lefts = range(0, n, columns)
+        tops = range(0, k, rows)
+        times = range(-rows, cycles // tiles - rows)
+        for cycle, (left, top, time) in enumerate(itertools.product(lefts, tops, times), 1):
+            queues = a[:, top : top + rows]
+            weights = b[top : top + rows]
+            sums = product.filled(0) + queues @ weights[:, :n]
+            column = j % columns
+            leaving = (j - column == left) & (i + column + rows - 1 == time)
+            product = product.copy()
+            product[leaving] = sums[leaving]
+            weights = weights[:, left : left + columns]
+            walked, cells = _cells(time, queues, weights, k - top, n - left)
             name = ""
             if tiles > 1:
+                tile = ceil(cycle / len(times))
                 name = f", tile {tile} of {tiles}"
-            bottom = top + self.rows
-            right = left + self.columns
-            given = dict(np.ndenumerate(b[top:bottom, left:right]))
-            queues = a[:, top:bottom]
-            for time, cells in enumerate(self._tile(queues, given), -self.rows):
-                leaving = set()
-                for (row, column), total in cells["sums"].items():
-                    place = (time - row - column, left + column)
-                    if row == self.rows - 1 and left + column < n:
-                        product[place] = product.filled(0)[place] + total
-                        leaving.add(place)
-                cycle += 1
-                useful += len(cells["sums"].keys() & given)
-                phase = "computing"
-                if time < 0:
-                    phase = "loading"
-                heading = f"Cycle {cycle} of {cycles}{name}, {phase}"
-                so_far = product.copy()
-                yield Step(self, cycle, phase, heading, useful, so_far, leaving, given, **cells)
-
-    def _tile(self, a: ndarray, given: dict) -> Iterator[dict]:
-        """Yield what the cells hold after every cycle of a tile, by the fields of `Step`."""
-        import numpy as np
-
-        # A queue is a column of a. It starts a cycle after the one above, so that an activation
-        # meets the sum from there.
-        activations = {}
-        for (turn, row), value in np.ndenumerate(a):
-            column = -1 - row - turn
-            activations[row, column] = value
-        weights = {}
-        sums = {}
-        zeros = {(0, column): 0 for column in range(self.columns)}
-        end = len(a) + self.rows + self.columns - 2
-        for time in range(-self.rows, end):
+            phase = "computing"
+            event = _event(cells, leaving.sum())
             if time < 0:
-                weights = moved(weights, 1, 0)
-                # The last row of weights goes in first, since it has the longest way down.
-                row = -1 - time
-                for column in range(self.columns):
-                    weights[0, column] = given.get((row, column), 0)
-            else:
-                activations = moved(activations, 0, 1)
-            above = zeros | moved(sums, 1, 0)
-            sums = {}
-            for place in activations.keys() & weights:
-                product = activations[place] * weights[place]
-                sums[place] = above[place] + product
-            yield {"weights": weights, "activations": activations, "above": above, "sums": sums}
+                phase = "loading"
+                event = f"Weights move down: {rows + time + 1} of {rows} rows are in."
+            if time == -1:
+                event = "All weights are in place; from now on they stay."
+            text = f"Cycle {cycle} of {cycles}{name}, {phase}. {event}"
+            yield Step(cycle, phase, text, product, leaving, walked, cells)
 
 
-def matrices(a: ArrayLike, b: ArrayLike) -> list[ndarray]:
-    """Return two matrices that can be multiplied, each as int64 or float64."""
+def _cells(time: int, a: ndarray, b: ndarray, k: int, n: int) -> tuple:
+    """Return what walks and what is in the cells, as in `Step`; beyond k and n, b is filled up."""
     import numpy as np
 
-    matrices = []
-    for matrix in (np.asarray(a), np.asarray(b)):
-        # NumPy's kinds "i" and "u" are integers with a sign and without.
-        number_type = "int64" if matrix.dtype.kind in "iu" else "float64"
-        matrices.append(matrix.astype(number_type))
-    a, b = matrices
+    # A queue is a column of a. It starts a cycle after the one above, so that an activation meets
+    # the sum from there.
+    activations = {}
+    walked = max(time, -1)
+    for (turn, row), activation in np.ndenumerate(a):
+        column = walked - row - turn
+        activations[row, column] = activation
+    # The last row of weights goes in first, since it has the longest way down.
+    missing = max(-1 - time, 0)
+    cells = {}
+    for row, column in np.ndindex(b.shape):
+        place = (row, column)
+        kind = "waiting"
+        text = ""
+        source = row + missing
+        if source < len(b):
+            text = f"{b[source, column]:.4g}\n\n"
+        if place in activations:
+            kind = "padding"
+            if row < k and column < n:
+                kind = "useful"
+            turn = time - row - column
+            activation = a[turn, row]
+            weight = b[place]
+            above = a[turn, :row] @ b[:row, column]
+            total = above + activation * weight
+            text = f"{activation:.4g} × {weight:.4g}\n+ {above:.4g}\n= {total:.4g}"
+        cells[place] = (kind, text)
+    return activations, cells
+
+
+def _event(cells: dict, leaving: int) -> str:
+    """Say what the cells do, and how many sums leave them."""
+    kinds = [kind for kind, _ in cells.values()]
+    useful = kinds.count("useful")
+    padding = kinds.count("padding")
+    zeros = ""
+    if padding:
+        zeros = f", {padding} with padding"
+    sums = f"{leaving} sums leave"
+    if leaving < 2:
+        sums = ("no sum leaves", "1 sum leaves")[leaving]
+    return f"{useful} of {len(kinds)} cells useful{zeros}; {sums} below."
+
+
+def _matrices(a: ArrayLike, b: ArrayLike) -> tuple:
+    """Return two matrices that can be multiplied, and their m, k and n."""
+    import numpy as np
+
+    # With an int64, integers become int64, and all else float64.
+    a = np.add(a, np.int64(0))
+    b = np.add(b, np.int64(0))
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != len(b):
         raise ValueError(
             "a and b must be matrices, a with as many columns as b has rows; got the shapes "
             f"{a.shape} and {b.shape}. Does one of them need a .T?"
         )
-    return matrices
+    return a, b, *a.shape, b.shape[1]

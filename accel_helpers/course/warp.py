@@ -1,10 +1,13 @@
 """A warp of a GPU at work, as a player: 32 lanes that follow one instruction."""
 
 from accel_helpers._values.records import whole
-from accel_helpers.course.player import Player, played, written
+from accel_helpers._values.words import percent
+from accel_helpers.course.player import Player, played
 
 LANES = 32  # of a warp
 ACROSS = 8  # lanes drawn in a row
+# What lanes hold after each instruction, of a number x: so many times x, and so much added.
+INSTRUCTIONS = {"load x": (1, 0), "multiply by 2": (2, 0), "add 1": (2, 1), "store": (2, 1)}
 MOST = 480  # numbers: they take 60 frames, each of which is a PNG inside the page
 
 
@@ -27,43 +30,33 @@ def warp_animation(count: int) -> Player:
     Examples
     --------
     >>> warp = warp_animation(33)
-    >>> len(warp.frames), warp.alt[-47:]
-    (8, 'In all 132 of 256 lane-steps are useful (52 %).')
+    >>> len(warp.frames), warp.alt
+    (8, 'Animation of 8 frames. 33 numbers on a warp of 32 lanes: 132 of 256 lane-steps are useful \
+(52 %).')
     """
     count = whole(count, "count")
     if count > MOST:
         raise ValueError(f"count must be at most {MOST}; got {count}.")
     rounds = -(-count // LANES)
-    frames = []
+    frames = {}
     for now in range(rounds):
-        stored = now * LANES
-        numbers = range(stored + 1, min(stored + LANES, count) + 1)
-        results = [2 * x + 1 for x in numbers]
-        # What the lanes hold after each instruction.
-        instructions = {
-            "load x": numbers,
-            "multiply by 2": [2 * x for x in numbers],
-            "add 1": results,
-            "store": results,
-        }
-        work = f"{len(numbers)} of {LANES} lanes working, {LANES - len(numbers)} waiting."
-        for step, (order, held) in enumerate(instructions.items(), 1):
-            if order == "store":
-                stored = numbers[-1]
-            heading = f"Round {now + 1} of {rounds}, instruction {step} of {len(instructions)}."
-            everyone = f"To all {LANES} lanes: {order}."
-            counter = f"Stored so far: {stored} of {count}."
-            frame = written(-2, -0.4, heading, everyone, work, counter)
+        done = now * LANES
+        busy = min(count - done, LANES)
+        for step, (order, (factor, added)) in enumerate(INSTRUCTIONS.items(), 1):
+            words = (
+                f"Round {now + 1} of {rounds}, instruction {step} of 4. To all 32 lanes: {order}. "
+                f"{busy} of 32 lanes working, {LANES - busy} waiting."
+            )
+            frame = {(-1.3, -0.4): ("text", words.replace(". ", ".\n"))}
             for lane in range(LANES):
-                place = divmod(lane, ACROSS)
-                frame[place] = ("waiting", "–")
-                if lane < len(held):
-                    frame[place] = ("working", str(held[lane]))
-            frames.append(frame)
-    useful = count * len(instructions)
-    spent = len(frames) * LANES
-    alt = (
-        f"Animation of {len(frames)} steps. {count} numbers on a warp of {LANES} lanes. "
-        f"In all {useful} of {spent} lane-steps are useful ({100 * useful / spent:.0f} %)."
-    )
-    return played(frames, alt)
+                box = ("waiting", "–")
+                if lane < busy:
+                    x = done + lane + 1
+                    box = ("useful", str(factor * x + added))
+                frame[divmod(lane, ACROSS)] = box
+            frames[words] = frame
+    useful = count * len(INSTRUCTIONS)
+    spent = LANES * len(frames)
+    share = percent(useful / spent)
+    told = f"{useful} of {spent} lane-steps are useful ({share})"
+    return played(frames, f"{count} numbers on a warp of 32 lanes: {told}")

@@ -11,7 +11,7 @@ def frames_of(monkeypatch):
 
     def frames(call, *arguments):
         with monkeypatch.context() as patch:
-            patch.setattr(sys.modules[call.__module__], "played", lambda frames, alt: frames)
-            return call(*arguments)
+            patch.setattr(sys.modules[call.__module__], "played", lambda frames, title: frames)
+            return [*call(*arguments).values()]
 
     return frames
