@@ -4,23 +4,25 @@ Up to tf.data each stage keeps the changes before it; resident takes the place o
 and the last one goes back to the small batch, since a large one can cost accuracy.
 """
 
-import math
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import mean
-from typing import ClassVar
+from statistics import median
+from typing import TYPE_CHECKING, ClassVar
 
 from accel_helpers._values.words import wrapped
-from accel_helpers.course.climb_plan import LEARNING_EPOCHS, Plan
 from accel_helpers.course.ways import (
+    BATCH_SIZE,
     BIGGER,
     DEFAULT,
+    GROUPED,
     RESIDENT,
     RESIDENT_SMALL,
     STAGES,
     TAKES_AWAY,
+    TF_DATA,
+    XLA,
     Way,
     in_turns,
     ways_on,
@@ -32,12 +34,21 @@ from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
 from accel_helpers.train.images import Images
 from accel_helpers.train.stopwatch import stopwatch
 
+if TYPE_CHECKING:
+    import numpy as np
+
 __all__ = ["Climb", "measure"]
 
 ROUNDS = 7  # turns, of one epoch of each way, after the epoch that also compiles
-FIRST = (DEFAULT, BIGGER, RESIDENT_SMALL)  # ids of the ways that are never left out
+# The order in which ways are begun; the first ones are never left out.
+URGENT = (DEFAULT, BIGGER, RESIDENT_SMALL, RESIDENT, GROUPED, XLA, TF_DATA)
+FIRST = URGENT[:3]
 LAST_WAY = 0.7  # share of the time after which no further way is begun
 LAST_TURN = 0.85  # share of the time after which no further turn is taken
+SEEDS = 3  # trainings whose accuracy is averaged
+LEARNING_EPOCHS = 5  # epochs of each of these trainings
+PART = 4_096  # pictures of an epoch of default fit, and of a training for accuracy, at most
+LARGER = 8_192  # pictures of an epoch of the other ways, at most
 
 
 @dataclass(frozen=True)
@@ -46,36 +57,25 @@ class Stage:
 
     id: str  # as in STAGES
     batch_size: int
-    steps: int  # of an epoch
     epoch: Measurement  # the seconds of an epoch of all pictures
     accuracy: tuple[float, ...]  # the share of test images that are right, for each seed
 
     @property
     def name(self) -> str:
-        """What a learner reads for the id; the id itself where this course has no such stage."""
-        return STAGES.get(self.id, self.id)
+        """What a learner reads for the id."""
+        return STAGES[self.id]
 
     @property
     def takes_away(self) -> str:
         """Which parts of an epoch it makes smaller, such as "overhead"; "" of the first stage."""
         return TAKES_AWAY.get(self.id, "")
 
-    @property
-    def step(self) -> float:
-        """Seconds per step: the median epoch divided by its steps."""
-        return self.epoch.median / self.steps
-
 
 @dataclass(frozen=True)
 class Climb:
     """All stages, in the order climbed, and notes on how they were measured.
 
-    A stage is looked up by its id, `climb["default"]`, which raises KeyError where it has none. The
-    tables are by the stages' names, as a learner reads them.
-
-    >>> epoch = Measurement.from_samples([2.0, 2.1, 1.9, 2.0, 2.0], first_call=3.0)
-    >>> Climb((Stage("default", 32, 10, epoch, (0.9,)),))["default"].step
-    0.2
+    The tables are by the stages' names, as a learner reads them.
     """
 
     OUTCOMES: ClassVar = Speedup.OUTCOMES  # of its `verdict`
@@ -83,36 +83,21 @@ class Climb:
     stages: tuple[Stage, ...]
     notes: tuple[str, ...] = ()
 
-    def __getitem__(self, id: str) -> Stage:
-        stages = {stage.id: stage for stage in self.stages}
-        return stages[id]
-
     @property
     def epochs(self) -> dict[str, Measurement]:
         """The seconds per epoch of every stage."""
         return {stage.name: stage.epoch for stage in self.stages}
 
     @property
-    def accuracy(self) -> dict[str, float]:
-        """The mean over the seeds, of every stage."""
-        return {stage.name: mean(stage.accuracy) for stage in self.stages}
-
-    @property
     def gains(self) -> dict[str, Speedup]:
         """Every stage but the first against the one before it, turn by turn."""
-        gains = {}
-        for before, after in pairwise(self.stages):
-            gains[after.name] = _compared_in_turns(before, after)
-        return gains
+        return {after.name: _compared(before, after) for before, after in pairwise(self.stages)}
 
     @property
     def overall(self) -> dict[str, Speedup]:
         """Every stage but the first against the first, turn by turn."""
-        first = self.stages[0]
-        overall = {}
-        for stage in self.stages[1:]:
-            overall[stage.name] = _compared_in_turns(first, stage)
-        return overall
+        first, *others = self.stages
+        return {stage.name: _compared(first, stage) for stage in others}
 
     @property
     def best(self) -> str:
@@ -126,28 +111,10 @@ class Climb:
     @property
     def verdict(self) -> str:
         """One of `OUTCOMES`: of the last stage against the first."""
-        last = self.stages[-1]
-        return self.overall[last.name].verdict
-
-    def __str__(self) -> str:
-        width = max(len(stage.name) for stage in self.stages)
-        gains = self.gains
-        lines = []
-        for stage in self.stages:
-            name = f"{stage.name:<{width}}"
-            epoch = timing.format_seconds(stage.epoch.median)
-            percentage = 100 * mean(stage.accuracy)
-            accuracy = f"{percentage:5.1f} % right"
-            # The first stage has no gain.
-            gain = gains.get(stage.name, "")
-            line = f"{name}  {epoch:>8}  {accuracy}  {stage.takes_away:<19}  {gain}"
-            lines.append(line.rstrip())
-        for note in self.notes:
-            lines.append(f"Note: {note}")
-        return "\n".join(lines)
+        return _compared(self.stages[0], self.stages[-1]).verdict
 
 
-def _compared_in_turns(slow: Stage, fast: Stage) -> Speedup:
+def _compared(slow: Stage, fast: Stage) -> Speedup:
     """Return how many times as fast an epoch of the second stage is.
 
     The epochs of all stages were taken in turns, so they are compared turn by turn.
@@ -170,8 +137,7 @@ def measure(images: Images, *, device: str | None = None, seconds: float = 10.0)
         One of `backend.devices`; by default the accelerator, or the CPU where there is none.
     seconds : float, optional
         About how long it may take. To keep to that, epochs are timed on fewer pictures, and the
-        last stages are left out where compiling the others took most of the time. For less than a
-        second there is one seed.
+        last stages are left out where compiling the others took most of the time.
 
     Returns
     -------
@@ -191,50 +157,61 @@ def measure(images: Images, *, device: str | None = None, seconds: float = 10.0)
     >>> list(measure(images, seconds=0.3).epochs)[0]
     'default fit'
     """
-    time_box = _TimeBox(time.perf_counter(), seconds)
+    began = time.perf_counter()
+
+    def is_past(share: float) -> bool:
+        elapsed = time.perf_counter() - began
+        return elapsed > share * seconds
+
     if device is None:
         # The CPU is always listed first.
         device = backend.devices()[-1]
-    plan = Plan.of(images, seconds)
+    x = images.x_train.astype("float32") / 255
+    different = min(len(x), images.different, PART)
+    # A batch that is not full would take a new program, so only full ones are trained on.
+    if different >= BATCH_SIZE:
+        different -= different % BATCH_SIZE
     ways, notes = ways_on(device)
     with backend.on(device):
-        epochs = _time_epochs(ways, plan, time_box)
+        epochs = _time_epochs(ways, x, images.y_train, is_past)
         # Ways with the same batch size learn alike, so one way of each is enough: the fastest with
         # small batches, and with large ones the one that needs no new program.
         accuracy_by_batch_size = {}
         for id in (BIGGER, RESIDENT_SMALL):
             way = ways[id]
-            accuracy_by_batch_size[way.batch_size] = _accuracy(way, images, plan)
+            # Repeated pictures would hide what is learned.
+            part = (x[:different], images.y_train[:different])
+            accuracy_by_batch_size[way.batch_size] = _accuracy(way, *part, images)
     stages = []
     for id, seconds_of_epochs in epochs.items():
         batch_size = ways[id].batch_size
-        epoch = plan.scaled_up(id, seconds_of_epochs)
-        steps = math.ceil(plan.count / batch_size)
-        accuracy = accuracy_by_batch_size[batch_size]
-        stage = Stage(id, batch_size, steps, epoch, accuracy)
+        epoch = _scaled_up(id, seconds_of_epochs, len(x))
+        stage = Stage(id, batch_size, epoch, accuracy_by_batch_size[batch_size])
         stages.append(stage)
     # All stages took the same number of turns.
-    turns = len(stages[-1].epoch.samples)
-    note = plan.note(epochs, turns, len(images.x_test))
-    late_ids = [id for id in _in_order_of_urgency(ways) if id not in epochs]
-    late_notes = [f"{STAGES[id]} is left out: the time was up." for id in late_ids]
+    turns = len(epoch.samples)
+    note = _note(epochs, turns, different, images)
+    late_notes = []
+    for id in URGENT:
+        if id in ways and id not in epochs:
+            late_notes.append(f"{STAGES[id]} is left out: the time was up.")
     return Climb(tuple(stages), (wrapped(note), *notes, *late_notes))
 
 
-@dataclass(frozen=True)
-class _TimeBox:
-    """The time that a climb may take."""
+def _size(id: str, count: int) -> int:
+    """Return how many of the pictures a timed epoch of a stage has.
 
-    began: float  # by `time.perf_counter`
-    seconds: float
-
-    def is_past(self, share: float) -> bool:
-        """Return whether more than this share (from 0 to 1) of the time is over."""
-        elapsed = time.perf_counter() - self.began
-        return elapsed > share * self.seconds
+    They are so many that starting an epoch takes a small share of it.
+    """
+    most = LARGER
+    if id == DEFAULT:
+        most = PART
+    return min(count, most)
 
 
-def _time_epochs(ways: Mapping[str, Way], plan: Plan, box: _TimeBox) -> dict[str, list[float]]:
+def _time_epochs(
+    ways: Mapping[str, Way], x: "np.ndarray", y: "np.ndarray", is_past: Callable[[float], bool]
+) -> dict[str, list[float]]:
     """Train in each way, in turns, and return the seconds of its epochs by the way's id.
 
     The first of them also compiled. The ways are in the order climbed; those to which the time did
@@ -242,11 +219,12 @@ def _time_epochs(ways: Mapping[str, Way], plan: Plan, box: _TimeBox) -> dict[str
     """
     watches = {}
     trainings = {}
-    for id in _in_order_of_urgency(ways):
-        if id not in FIRST and box.is_past(LAST_WAY):
+    for id in URGENT:
+        is_late = id not in FIRST and is_past(LAST_WAY)
+        if id not in ways or is_late:
             continue
-        x, y = plan.part(id)
-        train = ways[id].on(x, y)
+        size = _size(id, len(x))
+        train = ways[id].on(x[:size], y[:size])
         watch = stopwatch()
         # The first epoch compiles the program, and the compiler prints notices.
         with held_back():
@@ -258,38 +236,33 @@ def _time_epochs(ways: Mapping[str, Way], plan: Plan, box: _TimeBox) -> dict[str
 
     def is_enough(turns: int) -> bool:
         # With fewer samples no interval could be told.
-        return turns >= FEW_SAMPLES and box.is_past(LAST_TURN)
+        return turns >= FEW_SAMPLES and is_past(LAST_TURN)
 
     in_turns(climbed, watches, ROUNDS, enough=is_enough)
     return {id: watches[id].epochs for id in climbed}
 
 
-def _in_order_of_urgency(ids: Iterable[str]) -> list[str]:
-    """Return the ids of ways in the order in which they are begun.
+def _scaled_up(id: str, epochs: list[float], count: int) -> Measurement:
+    """Return what an epoch of all pictures would take, from a stage's epochs in seconds.
 
-    First those of `FIRST`, which are never left out, then "resident", then the others as they come.
+    The first of these also compiled; there is at least one more.
     """
+    first, *later = epochs
+    factor = count / _size(id, count)
+    # Compiling takes as long for any number of pictures: only the training is scaled up.
+    first += (factor - 1) * median(later)
+    samples = [factor * epoch for epoch in later]
+    return Measurement.from_samples(samples, first_call=first, name=STAGES[id])
 
-    def urgency(id: str) -> tuple[bool, bool]:
-        # False sorts before True.
-        return (id not in FIRST, id != RESIDENT)
 
-    return sorted(ids, key=urgency)
-
-
-def _accuracy(way: Way, images: Images, plan: Plan) -> tuple[float, ...]:
-    """Train a way's model anew with each seed, and return the share of right test pictures of each.
-
-    Only different pictures are trained on, since repeated ones would hide what is learned.
-    """
+def _accuracy(way: Way, x: "np.ndarray", y: "np.ndarray", images: Images) -> tuple[float, ...]:
+    """Train a way's model anew with each seed, and return the share of right test pictures."""
     import keras
 
     x_test = images.x_test.astype("float32") / 255
-    x = plan.x[: plan.different]
-    y = plan.y[: plan.different]
     train = way.on(x, y)
     shares = []
-    for seed in range(plan.seeds):
+    for seed in range(SEEDS):
         way.start_anew(seed)
         with held_back():
             train(epochs=LEARNING_EPOCHS)
@@ -300,3 +273,21 @@ def _accuracy(way: Way, images: Images, plan: Plan) -> tuple[float, ...]:
         share = float(is_right.mean())
         shares.append(share)
     return tuple(shares)
+
+
+def _note(ids: Iterable[str], turns: int, different: int, images: Images) -> str:
+    """Return a note that says what the accuracy was trained on, and what epochs were timed on."""
+    count = len(images.x_train)
+    text = (
+        f'"right" is the mean of {SEEDS} trainings of {LEARNING_EPOCHS} epochs on {different:,} '
+        f"different pictures, for each batch size, tested on {len(images.x_test):,} others."
+    )
+    sizes = [_size(id, count) for id in ids]
+    smallest = min(sizes)
+    if smallest < count:
+        text += (
+            f" Each of {turns} timed epochs is of {smallest:,} to {max(sizes):,} of the "
+            f"{count:,} pictures, scaled up with all that an epoch begins with, so whole epochs "
+            "are a little shorter."
+        )
+    return text

@@ -78,7 +78,7 @@ def test_a_result_is_kept_as_numbers(result, numbers):
 
 
 def stage(id, seconds, *accuracy):
-    return Stage(id, 32, 10, lasting(seconds, id), accuracy)
+    return Stage(id, 32, lasting(seconds, id), accuracy)
 
 
 def test_of_a_climb_the_gains_and_what_its_claims_need_are_kept():

@@ -145,7 +145,7 @@ def lasting(seconds, name):
 
 RACE = compare(lasting(2.0, "fit"), lasting(1.0, "fit"))
 STAGES = [
-    Stage(id, 32, 10, lasting(1.0, id), (0.7, 0.8, 0.9))
+    Stage(id, 32, lasting(1.0, id), (0.7, 0.8, 0.9))
     for id in ("default", "bigger-batches", "tf-data", "resident")
 ]
 # What the pages' cells put there, by the places of claims.
