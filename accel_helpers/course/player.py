@@ -1,4 +1,8 @@
-"""What the players draw with: frames, which are boxes on a grid, and a player that shows them."""
+"""What the players draw with: frames, which are boxes on a grid, and a player that shows them.
+
+A frame is a dictionary: by the place of its middle, (row, column), the look and the text of each
+box. What has none of `LOOKS` is text alone, which begins there.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,6 @@ from accel_helpers._values.words import fragment
 from accel_helpers.measure import pictures
 from accel_helpers.measure.pictures import Picture
 
-# A frame has the look and the text of each box by the place of its middle, (row, column). What has
-# none of `LOOKS` is text alone, which begins there.
-Frame = dict[tuple[float, float], tuple[str, str]]
 # In inches.
 TALL = 0.54  # from a row of the grid to the next
 WIDE = 0.46  # from a column to the next, unless a text is longer
@@ -48,14 +49,14 @@ class Player(Picture):
         return shown, metadata
 
 
-def played(frames: Mapping[str, Frame], title: str) -> Player:
+def played(frames: Mapping[str, dict], title: str) -> Player:
     """Make a player of frames, by the words that describe each, under one title."""
     drawings = drawn(frames, title)
     middle = drawings[len(drawings) // 2]
     return Player(middle.png, f"Animation of {len(frames)} frames. {title}.", drawings)
 
 
-def drawn(frames: Mapping[str, Frame], title: str) -> list[Picture]:
+def drawn(frames: Mapping[str, dict], title: str) -> list[Picture]:
     """Draw frames, by the words that describe each, under one title and all in one size."""
     rows = []
     columns = []
@@ -76,17 +77,12 @@ def drawn(frames: Mapping[str, Frame], title: str) -> list[Picture]:
         with pictures.drawing(title, (bottom - top) * TALL, (right - left) * wide) as axes:
             axes.set(xlim=(left, right), ylim=(bottom, top))
             axes.set_axis_off()
-            for place, box in frame.items():
-                _draw(axes, *place, *box)
+            for (row, column), (name, text) in frame.items():
+                font = {"va": "center", "size": 8}
+                if name in LOOKS:
+                    face, edge, line, ink, tall, broad = LOOKS[name]
+                    axes.barh(row, broad, tall, column - broad / 2, fc=face, ec=edge, lw=line)
+                    font |= {"ha": "center", "color": ink}
+                axes.text(column, row, text, **font)
             drawings.append(replace(pictures.finished(axes, ()), alt=words))
     return drawings
-
-
-def _draw(axes, row: float, column: float, name: str, text: str) -> None:
-    """Draw a box of a frame."""
-    font = {"va": "center", "size": 8}
-    if name in LOOKS:
-        face, edge, line, letters, tall, wide = LOOKS[name]
-        axes.barh(row, wide, tall, column - wide / 2, fc=face, ec=edge, lw=line)
-        font |= {"ha": "center", "color": letters}
-    axes.text(column, row, text, **font)

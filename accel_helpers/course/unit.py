@@ -32,11 +32,11 @@ class Step:
     phase: str  # "loading" or "computing"
     text: str  # which cycle it is, and what happens in it
     product: ndarray  # so far, of shape (m, n); masked where no sum has arrived yet
-    leaving: list  # the places in the product at which a sum arrives in this cycle
-    # The activations by (row, column): while the column is below 0, they are in the row's queue.
-    activations: dict
-    # What each cell does ("useful", "padding" or "waiting"), and what stands in it: nothing, its
-    # weight, or its computation, as in "2 × 3\n+ 1\n= 7", where 1 is the sum from above.
+    leaving: ndarray  # True for the places in the product at which a sum arrives in this cycle
+    time: int  # of the tile: 0 where its first activation enters
+    queues: ndarray  # each column is a queue: the activations that enter a row of cells
+    # By (row, column) what each cell does ("useful", "padding" or "waiting"), and what stands in
+    # it: its weight, or its computation, as in "2 × 3\n+ 1\n= 7", where 1 is the sum from above.
     cells: dict
 
     def __str__(self) -> str:
@@ -45,7 +45,7 @@ class Step:
     __repr__ = __str__  # its numbers would fill a page
 
 
-@dataclass(repr=False)
+@dataclass
 class Run:
     """A product of two matrices, and how the unit's cells spent their cycles."""
 
@@ -53,13 +53,11 @@ class Run:
     cycles: int
     # How many cell-cycles (one cell in one cycle) are "useful", are "padding", which multiplies by
     # a zero that only fills the grid up, or "waiting": without an activation.
-    use: dict[str, int]
+    use: dict
     text: str  # all of it in words
 
     def __str__(self) -> str:
         return self.text
-
-    __repr__ = __str__
 
 
 @dataclass(frozen=True)
@@ -170,31 +168,21 @@ class MatrixUnit:
         a, b, m, k, n = _matrices(a, b)
         rows, columns = self.rows, self.columns
         cycles = self.cycles(m, k, n)
-        tiles = self.tiles(k, n)
         product = np.ma.masked_all_like(a @ b)
         i, j = np.indices((m, n))
-        # Zeros fill up the cells that get no weight of the matrix.
-        a = np.pad(a, ((0, 0), (0, rows)))
-        b = np.pad(b, ((0, rows), (0, columns)))
-        # Tiles down before across, so that the sums of a column are soon complete. In each, the
-        # first activation enters at time 0.
+        # Tiles down before across, so that the sums of a column are soon complete.
         lefts = range(0, n, columns)
         tops = range(0, k, rows)
-        times = range(-rows, cycles // tiles - rows)
+        times = range(-rows, m + rows + columns - 2)
         for cycle, (left, top, time) in enumerate(itertools.product(lefts, tops, times), 1):
             queues = a[:, top : top + rows]
             weights = b[top : top + rows]
-            sums = product.filled(0) + queues @ weights[:, :n]
+            sums = product.filled(0) + queues @ weights
             column = j % columns
             leaving = (j - column == left) & (i + column + rows - 1 == time)
             product = product.copy()
             product[leaving] = sums[leaving]
-            weights = weights[:, left : left + columns]
-            walked, cells = _cells(time, queues, weights, k - top, n - left)
-            name = ""
-            if tiles > 1:
-                tile = ceil(cycle / len(times))
-                name = f", tile {tile} of {tiles}"
+            cells = self._cells(time, queues, weights[:, left : left + columns])
             phase = "computing"
             event = _event(cells, leaving.sum())
             if time < 0:
@@ -202,43 +190,35 @@ class MatrixUnit:
                 event = f"Weights move down: {rows + time + 1} of {rows} rows are in."
             if time == -1:
                 event = "All weights are in place; from now on they stay."
-            text = f"Cycle {cycle} of {cycles}{name}, {phase}. {event}"
-            yield Step(cycle, phase, text, product, leaving, walked, cells)
+            text = f"Cycle {cycle} of {cycles}, {phase}. {event}"
+            yield Step(cycle, phase, text, product, leaving, time, queues, cells)
 
+    def _cells(self, time: int, a: ndarray, b: ndarray) -> dict:
+        """Return what the cells do at a time of a tile, as in `Step`."""
+        import numpy as np
 
-def _cells(time: int, a: ndarray, b: ndarray, k: int, n: int) -> tuple:
-    """Return what walks and what is in the cells, as in `Step`; beyond k and n, b is filled up."""
-    import numpy as np
-
-    # A queue is a column of a. It starts a cycle after the one above, so that an activation meets
-    # the sum from there.
-    activations = {}
-    walked = max(time, -1)
-    for (turn, row), activation in np.ndenumerate(a):
-        column = walked - row - turn
-        activations[row, column] = activation
-    # The last row of weights goes in first, since it has the longest way down.
-    missing = max(-1 - time, 0)
-    cells = {}
-    for row, column in np.ndindex(b.shape):
-        place = (row, column)
-        kind = "waiting"
-        text = ""
-        source = row + missing
-        if source < len(b):
-            text = f"{b[source, column]:.4g}\n\n"
-        if place in activations:
-            kind = "padding"
-            if row < k and column < n:
-                kind = "useful"
+        # The last row of weights goes in first, since it has the longest way down.
+        missing = max(-1 - time, 0)
+        cells = {}
+        for row, column in np.ndindex(self.rows, self.columns):
+            # A queue starts a cycle after the one above, so that an activation meets the sum from
+            # there.
             turn = time - row - column
-            activation = a[turn, row]
-            weight = b[place]
-            above = a[turn, :row] @ b[:row, column]
-            total = above + activation * weight
-            text = f"{activation:.4g} × {weight:.4g}\n+ {above:.4g}\n= {total:.4g}"
-        cells[place] = (kind, text)
-    return activations, cells
+            is_busy = 0 <= turn < len(a)
+            kind = "waiting"
+            text = ""
+            if is_busy:
+                kind = "padding"
+            if column < b.shape[1] and row + missing < len(b):
+                weight = b[row + missing, column]
+                text = f"{weight:.4g}\n\n"
+                if is_busy:
+                    kind = "useful"
+                    above = a[turn, :row] @ b[:row, column]
+                    total = above + a[turn, row] * weight
+                    text = f"{a[turn, row]:.4g} × {weight:.4g}\n+ {above:.4g}\n= {total:.4g}"
+            cells[row, column] = (kind, text)
+        return cells
 
 
 def _event(cells: dict, leaving: int) -> str:

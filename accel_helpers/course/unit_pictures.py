@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from accel_helpers._values.words import percent
-from accel_helpers.course.player import CAPTION, QUEUED, Frame, Player, drawn, played
+from accel_helpers.course.player import CAPTION, QUEUED, Player, drawn, played
 from accel_helpers.course.unit import MatrixUnit, Step
 
 if TYPE_CHECKING:
@@ -41,8 +40,7 @@ def unit_strip(unit: MatrixUnit, a: ArrayLike, b: ArrayLike, cycles: Collection[
     >>> print(unit_strip(MatrixUnit(1, 1), [[3]], [[4]], cycles=[2]))
     Cycle 2 of 2, computing. 1 of 1 cells useful; 1 sum leaves below.
     """
-    frames, title = _framed(unit, a, b, cycles)
-    (strip,) = drawn(frames, title)
+    (strip,) = drawn(*_framed(unit, a, b, cycles))
     return strip
 
 
@@ -65,11 +63,10 @@ def unit_animation(unit: MatrixUnit, a: ArrayLike, b: ArrayLike) -> Player:
     >>> len(unit_animation(MatrixUnit(1, 1), [[3]], [[4]]).frames)
     2
     """
-    frames, title = _framed(unit, a, b)
-    return played(frames, title)
+    return played(*_framed(unit, a, b))
 
 
-def _framed(unit: MatrixUnit, a: ArrayLike, b: ArrayLike, cycles=None) -> tuple[dict, str]:
+def _framed(unit: MatrixUnit, a: ArrayLike, b: ArrayLike, cycles=None) -> tuple:
     """Return a product's cycles as frames, or the chosen ones as one frame, and their title."""
     run = unit.multiply(a, b)
     if run.cycles > MOST:
@@ -79,7 +76,7 @@ def _framed(unit: MatrixUnit, a: ArrayLike, b: ArrayLike, cycles=None) -> tuple[
         )
     sheets = [[step] for step in unit.steps(a, b)]
     if cycles is not None:
-        sheets = [[step for step in unit.steps(a, b) if step.cycle in cycles]]
+        sheets = [[step for (step,) in sheets if step.cycle in cycles]]
     if not sheets[0]:
         raise ValueError(f"cycles must be between 1 and {run.cycles}; got {cycles}.")
     m = len(run.product)
@@ -95,7 +92,7 @@ def _framed(unit: MatrixUnit, a: ArrayLike, b: ArrayLike, cycles=None) -> tuple[
     key[below, place - 0.4] = ("text", READING)
     frames = {}
     for steps in sheets:
-        frame: Frame = dict(key)
+        frame = dict(key)
         # Two cycles stand beside each other.
         for place, step in enumerate(steps):
             down, right = divmod(place, 2)
@@ -107,24 +104,24 @@ def _framed(unit: MatrixUnit, a: ArrayLike, b: ArrayLike, cycles=None) -> tuple[
         frames[words] = frame
     useful = run.use["useful"]
     spent = sum(run.use.values())
-    title = (
-        f"{useful} of {spent} cell-cycles are useful ({percent(useful / spent)}): "
-        "work crosses the cells as a slanted wave"
-    )
+    title = f"{useful} of {spent} cell-cycles are useful: work crosses the cells as a slanted wave"
     return frames, title
 
 
-def _frame(step: Step, left: float, rows: int) -> Frame:
+def _frame(step: Step, left: float, rows: int) -> dict:
     """Draw the unit at the end of a cycle: its queues, its cells and the product."""
     import numpy as np
 
     frame = {(-1.9, left): ("text", str(step).replace(". ", ".\n", 1)), **step.cells}
-    for (row, column), activation in step.activations.items():
+    for (turn, row), activation in np.ndenumerate(step.queues):
+        column = max(step.time, -1) - row - turn
         if column < 0:
             place = QUEUED * (column + 0.5) - 0.6
             frame[row, place] = ("queued", f"{activation:.4g}")
     frame[rows, left] = ("text", "product so far")
     for (i, j), number in np.ma.ndenumerate(step.product):
-        look = "new" if step.leaving[i, j] else "number"
+        look = "number"
+        if step.leaving[i, j]:
+            look = "new"
         frame[rows + i / 2, j] = (look, f"{number:.4g}")
     return frame
