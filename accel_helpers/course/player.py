@@ -84,5 +84,5 @@ def drawn(frames: Mapping[str, dict], title: str) -> list[Picture]:
                     axes.barh(row, broad, tall, column - broad / 2, fc=face, ec=edge, lw=line)
                     font |= {"ha": "center", "color": ink}
                 axes.text(column, row, text, **font)
-            drawings.append(replace(pictures.finished(axes, ()), alt=words))
+            drawings.append(replace(pictures.finished(axes.figure), alt=words))
     return drawings

@@ -83,23 +83,24 @@ def _framed(unit: MatrixUnit, a: ArrayLike, b: ArrayLike, cycles=None) -> tuple:
     # The longest queue ends there.
     left = -max(QUEUED * (m + unit.rows) + 0.6, 2.6)
     below = unit.rows + m / 2 + 0.5
+    # Two cycles stand beside each other, and the legend below the last ones.
+    across = max(CAPTION, unit.columns - left)
+    pair = below + 2.4
+    bottom = below + (len(sheets[0]) - 1) // 2 * pair
     key = {(-0.9, left): ("text", QUEUES)}
     place = left + 0.5
     for kind, count in run.use.items():
         if count:
-            key[below, place] = (kind, kind)
+            key[bottom, place] = (kind, kind)
             place += 1.2
-    key[below, place - 0.4] = ("text", READING)
+    key[bottom, place - 0.4] = ("text", READING)
     frames = {}
     for steps in sheets:
         frame = dict(key)
-        # Two cycles stand beside each other.
         for place, step in enumerate(steps):
             down, right = divmod(place, 2)
             for (row, column), box in _frame(step, left, unit.rows).items():
-                y = row + down * (below + 3.2)
-                x = column + right * max(CAPTION, unit.columns - left)
-                frame[y, x] = box
+                frame[row + down * pair, column + right * across] = box
         words = " ".join(map(str, steps))
         frames[words] = frame
     useful = run.use["useful"]

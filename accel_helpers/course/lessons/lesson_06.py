@@ -19,7 +19,7 @@ def cycles(
     ways: int = 2,
     more: int = 0,
 ) -> float:
-    """Return the cycles of a product of (m, k) and (k, n), as `systolic.MatrixUnit` counts them.
+    """Return the cycles of a product of (m, k) and (k, n), as `MatrixUnit` counts them.
 
     The unit has `size` rows and columns of cells. What comes after that makes slips: how parts of
     tiles are counted, how often a tile is loaded, how many ways lead through the unit, and how many
