@@ -244,39 +244,18 @@ def _read_dataclass(annotation: type, value, location: str):
     """
     if not isinstance(value, dict):
         raise _error(location, "a table", value)
-    fields = {field.name: field for field in dataclasses.fields(annotation) if field.init}
-    _check_names(fields, value, location)
     field_types = _field_types(annotation)
     arguments = {}
     for name, field_value in value.items():
-        field_location = f"{location}, {name}"
-        arguments[name] = read(field_types[name], field_value, field_location)
+        if name not in field_types:
+            known_names = ", ".join(field_types)
+            raise DataError(f"{location}: unknown field {shown(name)}. Known: {known_names}.")
+        arguments[name] = read(field_types[name], field_value, f"{location}, {name}")
     try:
         return annotation(**arguments)
-    except ValueError as error:
+    # A TypeError names a field that is missing.
+    except (TypeError, ValueError) as error:
         raise DataError(f"{location}: {error}") from None
-
-
-def _check_names(fields: Mapping[str, dataclasses.Field], value: dict, location: str) -> None:
-    """Raise a DataError where a table has an unknown field, or lacks one that has no default.
-
-    `fields` are the dataclass's fields by name, and `value` is the table.
-    """
-    unknown_names = sorted(set(value) - set(fields), key=str)
-    if unknown_names:
-        unknown_name = shown(unknown_names[0])
-        accepted_names = ", ".join(fields)
-        raise DataError(f"{location}: unknown field {unknown_name}. Known: {accepted_names}.")
-    for name, field in fields.items():
-        if _has_no_default(field) and name not in value:
-            raise DataError(f"{location}: the field {name!r} is missing.")
-
-
-def _has_no_default(field: dataclasses.Field) -> bool:
-    """Return whether a field must be given because it has neither a default nor a factory."""
-    no_value = field.default is dataclasses.MISSING
-    no_factory = field.default_factory is dataclasses.MISSING
-    return no_value and no_factory
 
 
 def _error(location: str, accepted: str, value) -> DataError:
