@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from accel_helpers._values.words import percent
 from accel_helpers.course.player import CAPTION, QUEUED, Player, drawn, played
 from accel_helpers.course.unit import MatrixUnit, Step
 
@@ -103,9 +104,8 @@ def _framed(unit: MatrixUnit, a: ArrayLike, b: ArrayLike, cycles=None) -> tuple:
                 frame[row + down * pair, column + right * across] = box
         words = " ".join(map(str, steps))
         frames[words] = frame
-    useful = run.use["useful"]
-    spent = sum(run.use.values())
-    title = f"{useful} of {spent} cell-cycles are useful: work crosses the cells as a slanted wave"
+    useful = percent(run.use["useful"] / sum(run.use.values()))
+    title = f"{useful} of the cells' time is useful: work crosses them as a slanted wave"
     return frames, title
 
 

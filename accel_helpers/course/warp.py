@@ -1,6 +1,7 @@
 """A warp of a GPU at work, as a player: 32 lanes that follow one instruction."""
 
 from accel_helpers._values.records import whole
+from accel_helpers._values.words import percent
 from accel_helpers.course.player import Player, played
 
 LANES = 32  # of a warp
@@ -30,7 +31,7 @@ def warp_animation(count: int) -> Player:
     --------
     >>> warp = warp_animation(33)
     >>> print(warp)
-    Animation of 8 frames. 33 numbers on a warp of 32 lanes: 132 of 256 lane-steps are useful.
+    Animation of 8 frames. 52 % of the lanes' time is useful: 33 numbers on a warp of 32 lanes.
     """
     count = whole(count, "count")
     if count > MOST:
@@ -53,5 +54,6 @@ def warp_animation(count: int) -> Player:
                     box = ("useful", str(factor * x + added))
                 frame[divmod(lane, ACROSS)] = box
             frames[words] = frame
-    useful = f"{4 * count} of {LANES * len(frames)} lane-steps are useful"
-    return played(frames, f"{count} numbers on a warp of 32 lanes: {useful}")
+    useful = percent(count / (LANES * rounds))
+    title = f"{useful} of the lanes' time is useful: {count} numbers on a warp of 32 lanes"
+    return played(frames, title)

@@ -335,11 +335,11 @@ def roofline(
             each, rate = point
             colour = GREY
             size = 4
-            beside = {"xytext": (0, -15), "ha": "center"}
+            beside = {"xytext": (4, -13), "ha": "left"}
             if name == step:
                 colour = OTHER
                 size = 8
-                beside = {"xytext": (-9, -3), "ha": "right"}
+                beside = {"xytext": (9, -3), "ha": "left"}
             axes.plot(*point, "o", color=colour, ms=size)
             axes.annotate(name, point, textcoords="offset points", **beside)
             reached = _flops(rate)

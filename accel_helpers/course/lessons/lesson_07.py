@@ -234,7 +234,7 @@ def adding(curves: Mapping[str, Curve]) -> pictures.Picture:
     marks = {}
     if size is not None:
         rounded = format_count(float(f"{size:.1g}"))
-        title = f"From about {rounded} numbers on, {would} faster"
+        title = f"From about {rounded} numbers on, {would} faster, if it has them"
         # The nearest size that was timed says how high the mark is.
         nearest = min(lines[CPU], key=lambda numbers: abs(log(numbers / size)))
         seconds = _seconds(lines[CPU][nearest])
