@@ -49,7 +49,7 @@ def read(name, tables):
         (Q, ("question", 0, "options", "a", "text"), 1, "options, a, text"),
         (A, ("answer", 0, "differs"), "no", "answer, 1, differs"),
         (A, ("answer", 0, "as_of"), "2026-11-22", "answer, 1, as_of: must be a date"),
-        (P, (0,), {}, "1: the field 'place'"),
+        (P, (0,), {}, "'place'"),
         (P, (0, "place"), None, "1, place"),
         (P, (0, "outcome"), "x" * 30_000, "1, outcome"),
         (P, (0, "numbers", "times as fast"), float("nan"), "1, numbers, times as fast"),

@@ -4,6 +4,7 @@ import html
 import re
 
 import known
+import pytest
 
 from accel_helpers.course import exam, questions, quiz, review
 from accel_helpers.course.review import answers
@@ -111,3 +112,10 @@ def test_an_answer_whose_text_was_not_found_is_not_called_the_materials():
     assert len(heads) > len(not_found) > 0
     assert not any("material answers" in head for head in heads)
     assert "What the exam's material answers (reported second-hand)" in str(review.both("E3"))
+
+
+def test_an_exam_question_or_an_id_that_is_none_is_named_with_what_there_is():
+    with pytest.raises(ValueError, match="E1, E2, .*'E99'"):
+        review.both("E1", "E99")
+    with pytest.raises(ValueError, match="'03/speed_up'.*'03/none'"):
+        quiz.answer("03/none", "a")
