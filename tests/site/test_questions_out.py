@@ -47,7 +47,7 @@ def test_moodle_gets_every_question_option_and_feedback(tmp_path, required):
         assert got["type"] == KINDS[q.kind]
         assert asked.startswith(plain(q.stem))
         assert q.further == ("Further question" in asked)
-        assert all(plain(text) in after for _, text in q.two_answers), q.id
+        assert all(plain(text) in after for text in q.two_answers.values()), q.id
         pairs = [(p["subquestion"]["text"], p["subanswer"]) for p in got.get("matchPairs", ())]
         if q.kind == "order":  # GIFT has no feedback for these but the general one
             assert all(plain(o.feedback) in after for o in q.options.values()), q.id

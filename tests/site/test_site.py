@@ -105,7 +105,7 @@ def test_a_lesson_is_folded_and_shows_its_pictures(site):
         "details:-soup-contains('# @title Setup')"
     )
     assert "COURSE" in folded.text
-    assert 'alt="Dot plot. The first epoch' in text
+    assert 'alt="A clock that is stopped at once' in text
     assert "mathjax" not in text.lower()
 
 
