@@ -15,7 +15,7 @@ from accel_helpers.measure import pictures
 from accel_helpers.measure.pictures import Picture
 
 # In inches.
-TALL = 0.54  # from a row of the grid to the next
+TALL = 0.5  # from a row of the grid to the next
 WIDE = 0.46  # from a column to the next, unless a text is longer
 DIGIT = 0.085  # of a column, for a digit in a box
 CAPTION = 6.2  # columns that a caption may take

@@ -83,7 +83,7 @@ def _framed(unit: MatrixUnit, a: ArrayLike, b: ArrayLike, cycles=None) -> tuple:
     m = len(run.product)
     # The longest queue ends there.
     left = -max(QUEUED * (m + unit.rows) + 0.6, 2.6)
-    below = unit.rows + m / 2 + 0.5
+    below = unit.rows + m / 2 + 0.3
     # Two cycles stand beside each other, and the legend below the last ones.
     across = max(CAPTION, unit.columns - left)
     pair = below + 2.4
