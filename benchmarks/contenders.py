@@ -123,7 +123,7 @@ def fit_tuned(session, data, *, batch_size: int) -> float:
 def fit_resident(session, data, *, batch_size: int, count: int | None = None) -> float:
     """``fit_resident``; with `count`, on so many samples, and with its memory noted."""
     from accel_helpers.course import quickstart
-    from accel_helpers.train import resident
+    from accel_helpers.fit import resident
 
     x, y = data.x, data.y
     if count is not None:

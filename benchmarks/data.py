@@ -44,7 +44,7 @@ def save(folder, count: int) -> dict:
     """
     import numpy as np
 
-    from accel_helpers.train.images import load_images
+    from accel_helpers.fit.images import load_images
 
     images = load_images(count)
     arrays = (

@@ -51,9 +51,9 @@ def once(busy: bool, epochs: int, seconds: float) -> tuple[float, bool]:
     in its interval.
     """
     from accel_helpers.course import quickstart
+    from accel_helpers.fit.epochs import time_fit
+    from accel_helpers.fit.images import load_images
     from accel_helpers.machine import backend
-    from accel_helpers.train.epochs import time_fit
-    from accel_helpers.train.images import load_images
 
     backend.choose()
     images = load_images(60_000)

@@ -21,8 +21,8 @@ import sys
 import time
 from pathlib import Path
 
-from accel_helpers.train.other_backend import OTHERS
-from accel_helpers.train.profile import ANOTHER_MINUTE
+from accel_helpers.fit.other_backend import OTHERS
+from accel_helpers.fit.profile import ANOTHER_MINUTE
 
 ROOT = Path(__file__).resolve().parents[1]
 TRAININGS = ROOT / "benchmarks/trainings"

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 
+from accel_helpers.fit.device_memory import free_here
 from accel_helpers.measure.timing import Measurement
-from accel_helpers.train.device_memory import free_here
 from benchmarks.training import LIMITS, enough, save_images
 from benchmarks.turns import Worker, each, rounds
 

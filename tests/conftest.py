@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from accel_helpers.course import record
+from accel_helpers.fit.images import load_images
 from accel_helpers.machine import backend
 from accel_helpers.tpu import environment as environment_of_compiler
-from accel_helpers.train.images import load_images
 
 collect_ignore = ["conftest.py"]  # it has no doctest, and shares its name with those further down
 # No test reads or writes the learner's own record, nor do the doctests and

@@ -13,7 +13,7 @@ import accel_helpers as ah
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "accel_helpers"
 # From the ground up; a room may import from the rooms before it, and from itself.
-ROOMS = ("_values", "machine", "measure", "train", "worth", "tpu", "course", "")
+ROOMS = ("_values", "machine", "measure", "fit", "worth", "tpu", "course", "")
 STRANGERS = {("worth", "tpu"), ("tpu", "worth")}
 LONGEST = 400  # lines of a file
 

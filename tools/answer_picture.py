@@ -19,9 +19,9 @@ import accel_helpers as ah
 from accel_helpers._values.words import times
 from accel_helpers.course.lessons.lesson_00 import ANSWER
 from accel_helpers.course.quickstart import quickstart_model
+from accel_helpers.fit.images import load_images
 from accel_helpers.machine import runtime
 from accel_helpers.measure import pictures
-from accel_helpers.train.images import load_images
 
 WIDTHS = (16, 128, 512, 2048)
 BATCH_SIZES = (32, 256, 2048)

@@ -27,12 +27,12 @@ from accel_helpers.course.ways import (
     in_turns,
     ways_on,
 )
+from accel_helpers.fit.images import Images
+from accel_helpers.fit.stopwatch import stopwatch
 from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
-from accel_helpers.train.images import Images
-from accel_helpers.train.stopwatch import stopwatch
 
 if TYPE_CHECKING:
     import numpy as np
@@ -152,7 +152,7 @@ def measure(images: Images, *, device: str | None = None, seconds: float = 10.0)
 
     Examples
     --------
-    >>> from accel_helpers.train.images import load_images
+    >>> from accel_helpers.fit.images import load_images
     >>> _, images = backend.choose(), load_images(320, source="bundled")
     >>> list(measure(images, seconds=0.3).epochs)[0]
     'default fit'

@@ -10,12 +10,12 @@ from accel_helpers.course.climb import Climb
 from accel_helpers.course.facts import FourFacts
 from accel_helpers.course.stored_steps import Product
 from accel_helpers.course.ways import RESIDENT, TF_DATA
+from accel_helpers.fit.epochs import FitTiming
+from accel_helpers.fit.parts import StepParts
+from accel_helpers.fit.profile_result import Profile
 from accel_helpers.machine.hardware import Plausibility
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.scores import Score
-from accel_helpers.train.epochs import FitTiming
-from accel_helpers.train.parts import StepParts
-from accel_helpers.train.profile_result import Profile
 
 MOST = 20  # numbers of a list that are kept one by one; of a longer one the mean and the count
 FEWEST_TRAININGS = 3  # of which a climb's accuracy is kept

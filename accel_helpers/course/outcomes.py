@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 
 from accel_helpers.course.climb import Climb
 from accel_helpers.course.facts import FourFacts
+from accel_helpers.fit.parts import StepParts
+from accel_helpers.fit.profile_result import Profile
 from accel_helpers.machine import backend, runtime
 from accel_helpers.machine.hardware import Plausibility
 from accel_helpers.machine.runtime import Runtime
 from accel_helpers.measure import scores
 from accel_helpers.measure.measurement import Speedup
-from accel_helpers.train.parts import StepParts
-from accel_helpers.train.profile_result import Profile
 from accel_helpers.worth.choice import Choice, Held
 
 #: What a place names under `outcomes`, and all outcomes that it can have. A result class declares

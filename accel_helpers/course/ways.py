@@ -5,10 +5,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from accel_helpers.course import quickstart
+from accel_helpers.fit import epochs as epochs_of_fit
+from accel_helpers.fit.resident import fit_resident, start_anew
 from accel_helpers.machine import backend, runtime
 from accel_helpers.machine.quiet import held_back
-from accel_helpers.train import epochs as epochs_of_fit
-from accel_helpers.train.resident import fit_resident, start_anew
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,14 +6,14 @@ from dataclasses import replace
 from math import ceil, prod
 
 from accel_helpers._values.records import positive, whole
+from accel_helpers.fit import take_away
+from accel_helpers.fit.changes import rebatched
+from accel_helpers.fit.checked_call import checked_call, two_models
+from accel_helpers.fit.fit_call import ARRAYS, DATASET, FitCall, samples_in
+from accel_helpers.fit.time_box import TimeBox
+from accel_helpers.fit.timed_fit import TimedFit
 from accel_helpers.measure import products
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
-from accel_helpers.train import take_away
-from accel_helpers.train.changes import rebatched
-from accel_helpers.train.checked_call import checked_call, two_models
-from accel_helpers.train.fit_call import ARRAYS, DATASET, FitCall, samples_in
-from accel_helpers.train.time_box import TimeBox
-from accel_helpers.train.timed_fit import TimedFit
 from accel_helpers.worth import choice
 from accel_helpers.worth.forecast_result import Forecast
 from accel_helpers.worth.model_load import dtype_of, expected_rows

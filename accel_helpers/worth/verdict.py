@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from accel_helpers._values import records
 from accel_helpers._values.words import format_duration, spanned, times, wrapped
+from accel_helpers.fit.profile_result import WORDS as PROFILE_WORDS
+from accel_helpers.fit.profile_result import Profile, gain_in_words
 from accel_helpers.measure.measurement import Measurement, Speedup
-from accel_helpers.train.profile_result import WORDS as PROFILE_WORDS
-from accel_helpers.train.profile_result import Profile, gain_in_words
 from accel_helpers.worth.break_even import HOLDS_BOTH, NOT_WORTH_IT, WORDS, WORTH_IT
 from accel_helpers.worth.choice import with_article
 from accel_helpers.worth.choice_result import Choice

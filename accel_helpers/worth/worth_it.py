@@ -5,16 +5,16 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from accel_helpers._values.records import positive, whole
+from accel_helpers.fit.checked_call import checked_call, replicas
+from accel_helpers.fit.epoch_parts import Apart, EpochParts
+from accel_helpers.fit.fit_call import ARRAYS, FitCall, form_of, samples_in
+from accel_helpers.fit.profile import in_turns, profile_of
+from accel_helpers.fit.profile_result import Profile
+from accel_helpers.fit.time_box import TimeBox
+from accel_helpers.fit.timed_fit import TimedFit
 from accel_helpers.machine import backend
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
-from accel_helpers.train.checked_call import checked_call, replicas
-from accel_helpers.train.epoch_parts import Apart, EpochParts
-from accel_helpers.train.fit_call import ARRAYS, FitCall, form_of, samples_in
-from accel_helpers.train.profile import in_turns, profile_of
-from accel_helpers.train.profile_result import Profile
-from accel_helpers.train.time_box import TimeBox
-from accel_helpers.train.timed_fit import TimedFit
 from accel_helpers.worth.break_even import NOT_WORTH_IT, WORTH_IT, Plan
 from accel_helpers.worth.choice import choices
 from accel_helpers.worth.forecast_result import Forecast, promises

@@ -19,7 +19,7 @@ LIMIT = 8  # seconds that the download of the pictures may take
 # As the lesson does it: Keras is loaded by then, and the pictures are needed at once.
 LOAD = f"""
 import json
-from accel_helpers.train.images import load_images
+from accel_helpers.fit.images import load_images
 import accel_helpers as ah
 ah.use_backend()
 images = load_images(1_920, source="auto", time_limit={LIMIT})

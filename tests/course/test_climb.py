@@ -6,10 +6,10 @@ import pytest
 
 from accel_helpers.course import climb, quickstart
 from accel_helpers.course import ways as course_ways
+from accel_helpers.fit.images import load_images
+from accel_helpers.fit.profile_result import Profile
 from accel_helpers.machine import backend
 from accel_helpers.measure.measurement import Measurement
-from accel_helpers.train.images import load_images
-from accel_helpers.train.profile_result import Profile
 
 
 def stage(name, seconds, accuracy=(0.9, 0.92, 0.91), batch_size=32):

@@ -9,11 +9,11 @@ from accel_helpers.course.facts import FourFacts
 from accel_helpers.course.kept import numbers_of
 from accel_helpers.course.outcomes import outcome_of
 from accel_helpers.course.stored_steps import stored_product
+from accel_helpers.fit.epochs import FitTiming
+from accel_helpers.fit.parts import StepParts
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.scores import Score
-from accel_helpers.train.epochs import FitTiming
-from accel_helpers.train.parts import StepParts
 
 
 def lasting(seconds, name=""):

@@ -10,9 +10,9 @@ import pytest
 from fake_fit import FakeFit
 
 from accel_helpers.course import quickstart
-from accel_helpers.train.epochs import time_fit
-from accel_helpers.train.images import load_images
-from accel_helpers.train.stopwatch import stopwatch
+from accel_helpers.fit.epochs import time_fit
+from accel_helpers.fit.images import load_images
+from accel_helpers.fit.stopwatch import stopwatch
 
 pytestmark = pytest.mark.usefixtures("keras")
 

@@ -143,8 +143,8 @@ ASKS = """
 import sys, google.colab, accel_helpers as ah
 from accel_helpers.machine import backend
 from accel_helpers.course import quickstart
-from accel_helpers.train.epochs import time_fit
-from accel_helpers.train.images import load_images
+from accel_helpers.fit.epochs import time_fit
+from accel_helpers.fit.images import load_images
 ah.use_backend()
 print("--")
 images = load_images(64, source="bundled")

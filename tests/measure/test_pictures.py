@@ -12,13 +12,13 @@ import pytest
 from accel_helpers import course
 from accel_helpers.course.lessons import drawings
 from accel_helpers.course.lessons.lesson_10 import share_axis
+from accel_helpers.fit.epochs import FitTiming
 from accel_helpers.machine import hardware
 from accel_helpers.measure import pictures
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.pictures import plot
 from accel_helpers.measure.scores import Score
 from accel_helpers.measure.timing import compare
-from accel_helpers.train.epochs import FitTiming
 from accel_helpers.worth.break_even import Plan, break_even
 
 pytestmark = pytest.mark.usefixtures("keras")

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import accel_helpers as ah
-from accel_helpers.train.images import load_images
+from accel_helpers.fit.images import load_images
 
 if __name__ == "__main__":
     ah.use_backend()

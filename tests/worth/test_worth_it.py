@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from accel_helpers.course.quickstart import quickstart_model
+from accel_helpers.fit.profile import best_of
+from accel_helpers.fit.profile_result import Change, Profile
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import Measurement
-from accel_helpers.train.profile import best_of
-from accel_helpers.train.profile_result import Change, Profile
 from accel_helpers.worth.forecast import forecast
 from accel_helpers.worth.worth_it import worth_it, worth_of
 

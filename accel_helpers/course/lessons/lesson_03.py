@@ -8,10 +8,10 @@ from accel_helpers._values.words import format_seconds, shown, times
 from accel_helpers.course.checks import Check, Told, WordCheck, ask
 from accel_helpers.course.climb import Climb
 from accel_helpers.course.lessons.pretend_device import COMPILING, ORDER, TRUTH, device_for
+from accel_helpers.fit.profile_result import gain_in_words
 from accel_helpers.measure import pictures
 from accel_helpers.measure.measurement import FASTER
 from accel_helpers.measure.pictures import plot
-from accel_helpers.train.profile_result import gain_in_words
 
 
 class Benchmark(Check):

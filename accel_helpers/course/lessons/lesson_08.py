@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from accel_helpers._values.words import format_seconds, times
 from accel_helpers.course.checks import FunctionCheck
+from accel_helpers.fit.parts import StepParts
 from accel_helpers.measure import pictures
-from accel_helpers.train.parts import StepParts
 
 
 def pays_after(

@@ -17,7 +17,7 @@ import json
 import re
 import numpy as np
 import accel_helpers as ah
-from accel_helpers.train.images import load_images
+from accel_helpers.fit.images import load_images
 import keras
 images = load_images(128, source="bundled")
 x, y = images.x_train / 255, images.y_train.astype("int32")

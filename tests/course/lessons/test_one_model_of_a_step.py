@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from cells import cells, the_cell
 
-from accel_helpers.train.parts import StepParts, step_parts
-from accel_helpers.train.profile import profile_fit
+from accel_helpers.fit.parts import StepParts, step_parts
+from accel_helpers.fit.profile import profile_fit
 
 STEPS = 50  # of an epoch in lesson 03's cell, which has 100
 TRIES = 3  # a busy machine may spoil one measurement; a wrong bar is wrong each time

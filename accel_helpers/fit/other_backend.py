@@ -14,11 +14,11 @@ from math import ceil, prod
 from pathlib import Path
 
 from accel_helpers._values import probe
+from accel_helpers.fit.checked_call import checked_call
+from accel_helpers.fit.fit_call import ARRAYS, FitCall
+from accel_helpers.fit.timed_fit import TimedFit, Turn
 from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back
-from accel_helpers.train.checked_call import checked_call
-from accel_helpers.train.fit_call import ARRAYS, FitCall
-from accel_helpers.train.timed_fit import TimedFit, Turn
 
 OTHERS = {"tensorflow": "jax", "jax": "tensorflow"}
 PATIENCE = 120  # seconds for the process to start and to compile

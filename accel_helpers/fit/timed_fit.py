@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil
 
+from accel_helpers.fit.checked_call import new_model
+from accel_helpers.fit.fit_call import ARRAYS, FitCall, form_of
+from accel_helpers.fit.fit_watch import EpochMarks, fit_watch
 from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back
-from accel_helpers.train.checked_call import new_model
-from accel_helpers.train.fit_call import ARRAYS, FitCall, form_of
-from accel_helpers.train.fit_watch import EpochMarks, fit_watch
 
 # a first turn, while it is unknown how long a step takes, has data for so many groups of steps
 PILOT_STEPS = 64

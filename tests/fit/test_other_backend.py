@@ -9,8 +9,8 @@ import time
 import numpy as np
 import pytest
 
-from accel_helpers.train import other_backend
-from accel_helpers.train.checked_call import checked_call
+from accel_helpers.fit import other_backend
+from accel_helpers.fit.checked_call import checked_call
 
 X = np.ones((4000, 100), "float32")
 Y = np.ones((4000, 1), "float32")
@@ -58,8 +58,8 @@ KILLED = """
 import sys, tempfile
 tempfile.tempdir = sys.argv[1]
 import numpy as np, keras
-from accel_helpers.train import other_backend
-from accel_helpers.train.checked_call import checked_call
+from accel_helpers.fit import other_backend
+from accel_helpers.fit.checked_call import checked_call
 def make_model():
     model = keras.Sequential([keras.Input((100,)), keras.layers.Dense(1)])
     model.compile("sgd", "mse")

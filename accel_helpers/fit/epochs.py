@@ -9,10 +9,10 @@ from functools import partial
 
 from accel_helpers._values.records import whole
 from accel_helpers._values.words import format_seconds
+from accel_helpers.fit.device_memory import as_array
+from accel_helpers.fit.stopwatch import stopwatch
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
 from accel_helpers.measure.pictures import Picture
-from accel_helpers.train.device_memory import as_array
-from accel_helpers.train.stopwatch import stopwatch
 
 BATCH_SIZE = 32
 PILOT = 2  # steps that are trained first: the first of them compiles

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
+from accel_helpers.fit.fit_call import FitCall
+from accel_helpers.fit.timed_fit import Turn
 from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back
-from accel_helpers.train.fit_call import FitCall
-from accel_helpers.train.timed_fit import Turn
 
 
 class WholeFit:

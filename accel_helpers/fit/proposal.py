@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from accel_helpers.train.fit_call import FitCall
+from accel_helpers.fit.fit_call import FitCall
 
 # what is timed in a turn, with the change and without
 EPOCHS = "epochs"

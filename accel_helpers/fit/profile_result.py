@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from accel_helpers._values import records
 from accel_helpers._values.words import format_duration, percent, spanned, times, wrapped
+from accel_helpers.fit.epoch_parts import PARTS
+from accel_helpers.fit.fit_call import GENERATOR, FitCall
 from accel_helpers.measure import pictures
 from accel_helpers.measure.measurement import FASTER, SAME, SLOWER, Measurement, Speedup
-from accel_helpers.train.epoch_parts import PARTS
-from accel_helpers.train.fit_call import GENERATOR, FitCall
 
 WORDS = Path(__file__).parents[1] / "data" / "profile.toml"
 COMPILATION = "compilation"

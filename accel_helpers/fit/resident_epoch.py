@@ -11,9 +11,9 @@ from contextlib import nullcontext
 from functools import partial
 from types import SimpleNamespace
 
+from accel_helpers.fit.checked_call import has_own_step
 from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back
-from accel_helpers.train.checked_call import has_own_step
 
 PIECE_SECONDS = 1.0  # of an epoch, after which Python hears the stop button
 MOST_IN_A_GROUP = 16  # steps, on an accelerator

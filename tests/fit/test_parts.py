@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from fake_fit import FakeFit
 
+from accel_helpers.fit.parts import StepParts, step_parts
 from accel_helpers.measure.pictures import plot
-from accel_helpers.train.parts import StepParts, step_parts
 
 OVERHEAD = 0.002  # seconds of a step
 WEIGHTS = 0.00003  # of a unit's weights

@@ -8,8 +8,8 @@ from typing import ClassVar, Self
 
 from accel_helpers._values.records import positive, whole
 from accel_helpers._values.words import format_seconds
+from accel_helpers.fit.epochs import BATCH_SIZE, time_fit
 from accel_helpers.measure import pictures
-from accel_helpers.train.epochs import BATCH_SIZE, time_fit
 
 STEPS = 100  # of a timed epoch, at every size: what starts an epoch is shared out among them
 TURNS = 2  # a machine that slows down for a while slows only one of them

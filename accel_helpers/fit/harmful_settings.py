@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from accel_helpers.fit.fit_call import ARRAYS, DATASET, FitCall
+from accel_helpers.fit.proposal import Proposal
 from accel_helpers.machine import backend
-from accel_helpers.train.fit_call import ARRAYS, DATASET, FitCall
-from accel_helpers.train.proposal import Proposal
 
 HALF_PRECISION = ("mixed_float16", "float16")
 

@@ -5,9 +5,9 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 
-from accel_helpers.train import device_memory
-from accel_helpers.train.fit_call import ARRAYS, BATCHES, DATASET, FitCall
-from accel_helpers.train.proposal import Proposal
+from accel_helpers.fit import device_memory
+from accel_helpers.fit.fit_call import ARRAYS, BATCHES, DATASET, FitCall
+from accel_helpers.fit.proposal import Proposal
 
 FEWEST_WORKERS = 4  # threads wait for files at the same time, however few cores there are
 SPARE_MEMORY = 0.5  # share of the free memory that an epoch's data may take

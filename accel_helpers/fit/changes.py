@@ -5,16 +5,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import ceil
 
-from accel_helpers.machine import backend
-from accel_helpers.train import (
+from accel_helpers.fit import (
     compile_changes,
     harmful_settings,
     input_changes,
     other_backend,
     resident_turns,
 )
-from accel_helpers.train.fit_call import ARRAYS, DATASET, FitCall, samples_in
-from accel_helpers.train.proposal import ELSEWHERE, RESIDENT, Proposal
+from accel_helpers.fit.fit_call import ARRAYS, DATASET, FitCall, samples_in
+from accel_helpers.fit.proposal import ELSEWHERE, RESIDENT, Proposal
+from accel_helpers.machine import backend
 
 BATCH_FACTOR = 8  # batches so many times as large
 GROUPED_STEPS = 16  # so many steps per execution

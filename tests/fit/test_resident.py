@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from accel_helpers.course import quickstart
-from accel_helpers.train import device_memory, resident, resident_epoch
-from accel_helpers.train.resident import fit_resident, fit_seeds
+from accel_helpers.fit import device_memory, resident, resident_epoch
+from accel_helpers.fit.resident import fit_resident, fit_seeds
 
 ON_JAX = (  # of the tests
     "averaged or no_trace or ones_own or fixed_order or order_is_new or dropout or callbacks or "

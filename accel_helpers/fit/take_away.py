@@ -2,8 +2,8 @@
 
 from itertools import cycle
 
+from accel_helpers.fit.fit_call import FitCall
 from accel_helpers.machine import backend
-from accel_helpers.train.fit_call import FitCall
 
 MOST_BATCHES = 16  # that are kept in memory in place of the input
 # arguments of ``fit`` that belong to the data or to what happens beside the steps

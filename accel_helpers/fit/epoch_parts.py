@@ -3,20 +3,20 @@
 from dataclasses import dataclass
 from statistics import median
 
-from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
-from accel_helpers.measure.series import locate
-from accel_helpers.train import take_away
-from accel_helpers.train.borrowed_callbacks import BorrowedCallbacks
-from accel_helpers.train.checked_call import (
+from accel_helpers.fit import take_away
+from accel_helpers.fit.borrowed_callbacks import BorrowedCallbacks
+from accel_helpers.fit.checked_call import (
     check_arguments,
     has_own_step,
     said_where_it_does_not_fit,
     two_models,
 )
-from accel_helpers.train.fit_call import FitCall, samples_in
-from accel_helpers.train.fit_watch import timed_callbacks
-from accel_helpers.train.time_box import TimeBox
-from accel_helpers.train.timed_fit import TimedFit, Turn, WarmUp
+from accel_helpers.fit.fit_call import FitCall, samples_in
+from accel_helpers.fit.fit_watch import timed_callbacks
+from accel_helpers.fit.time_box import TimeBox
+from accel_helpers.fit.timed_fit import TimedFit, Turn, WarmUp
+from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
+from accel_helpers.measure.series import locate
 
 # the first three as in the bar of a step, in `parts`
 PARTS = ("compute", "memory", "overhead", "input", "callbacks", "validation")

@@ -4,12 +4,12 @@ import re
 
 import pytest
 
+from accel_helpers.fit.epoch_parts import EpochParts
+from accel_helpers.fit.profile import best_of, for_another_minute
+from accel_helpers.fit.profile_result import Change, Profile
+from accel_helpers.fit.timed_fit import WarmUp
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import Measurement
-from accel_helpers.train.epoch_parts import EpochParts
-from accel_helpers.train.profile import best_of, for_another_minute
-from accel_helpers.train.profile_result import Change, Profile
-from accel_helpers.train.timed_fit import WarmUp
 
 EPOCH = (2.0, 2.0, 2.0, 2.0, 2.0)
 SHARES = {

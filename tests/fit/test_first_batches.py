@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from accel_helpers.fit import take_away
+from accel_helpers.fit.checked_call import checked_call
 from accel_helpers.machine import backend
-from accel_helpers.train import take_away
-from accel_helpers.train.checked_call import checked_call
 
 SIZE = 4
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from accel_helpers._values.records import whole
 from accel_helpers._values.words import shown
-from accel_helpers.train.device_memory import as_array
-from accel_helpers.train.fit_call import ARRAYS, BATCHES, DATASET, FitCall
+from accel_helpers.fit.device_memory import as_array
+from accel_helpers.fit.fit_call import ARRAYS, BATCHES, DATASET, FitCall
 
 
 def checked_call(make_model, x, y, arguments: Mapping[str, Any]) -> FitCall:

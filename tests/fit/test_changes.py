@@ -7,11 +7,11 @@ import numpy as np
 import psutil
 import pytest
 
+from accel_helpers.fit import changes, device_memory, other_backend
+from accel_helpers.fit.checked_call import checked_call
+from accel_helpers.fit.profile_result import Change
+from accel_helpers.fit.proposal import ELSEWHERE
 from accel_helpers.machine import backend
-from accel_helpers.train import changes, device_memory, other_backend
-from accel_helpers.train.checked_call import checked_call
-from accel_helpers.train.profile_result import Change
-from accel_helpers.train.proposal import ELSEWHERE
 
 SAMPLES = 2560  # 80 steps of 32
 X = np.arange(3.0 * SAMPLES, dtype="float32").reshape(-1, 3) / SAMPLES

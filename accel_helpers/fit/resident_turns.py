@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from functools import partial
 
+from accel_helpers.fit import device_memory
+from accel_helpers.fit.checked_call import new_model
+from accel_helpers.fit.fit_call import ARRAYS, FitCall
+from accel_helpers.fit.resident import fit_resident
+from accel_helpers.fit.stopwatch import stopwatch
+from accel_helpers.fit.timed_fit import Turn
 from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back
-from accel_helpers.train import device_memory
-from accel_helpers.train.checked_call import new_model
-from accel_helpers.train.fit_call import ARRAYS, FitCall
-from accel_helpers.train.resident import fit_resident
-from accel_helpers.train.stopwatch import stopwatch
-from accel_helpers.train.timed_fit import Turn
 
 # arguments with which it can be timed: a part of an epoch, without validation
 ARGUMENTS = {"x", "y", "batch_size", "epochs", "shuffle", "verbose"}

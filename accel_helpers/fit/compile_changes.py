@@ -3,9 +3,9 @@
 import tempfile
 from collections.abc import Iterator
 
+from accel_helpers.fit.fit_call import FitCall
+from accel_helpers.fit.proposal import TRAININGS, Proposal
 from accel_helpers.machine import backend
-from accel_helpers.train.fit_call import FitCall
-from accel_helpers.train.proposal import TRAININGS, Proposal
 
 # settings of JAX
 FOLDER = "jax_compilation_cache_dir"

@@ -7,21 +7,21 @@ from statistics import median
 
 from accel_helpers._values import records
 from accel_helpers._values.records import positive
+from accel_helpers.fit import changes
+from accel_helpers.fit.borrowed_callbacks import BorrowedCallbacks
+from accel_helpers.fit.checked_call import checked_call
+from accel_helpers.fit.compile_changes import shapes_change
+from accel_helpers.fit.epoch_parts import FEW_ROUNDS, MOST_ROUNDS, Apart, EpochParts
+from accel_helpers.fit.fit_call import FitCall
+from accel_helpers.fit.other_backend import OtherBackend
+from accel_helpers.fit.profile_result import COMPILATION, WORDS, Change, Profile, fastest
+from accel_helpers.fit.proposal import ELSEWHERE, RESIDENT, TRAININGS, Proposal
+from accel_helpers.fit.resident_turns import ResidentTurns
+from accel_helpers.fit.time_box import TimeBox
+from accel_helpers.fit.timed_fit import TimedFit
+from accel_helpers.fit.whole_fit import WholeFit
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
-from accel_helpers.train import changes
-from accel_helpers.train.borrowed_callbacks import BorrowedCallbacks
-from accel_helpers.train.checked_call import checked_call
-from accel_helpers.train.compile_changes import shapes_change
-from accel_helpers.train.epoch_parts import FEW_ROUNDS, MOST_ROUNDS, Apart, EpochParts
-from accel_helpers.train.fit_call import FitCall
-from accel_helpers.train.other_backend import OtherBackend
-from accel_helpers.train.profile_result import COMPILATION, WORDS, Change, Profile, fastest
-from accel_helpers.train.proposal import ELSEWHERE, RESIDENT, TRAININGS, Proposal
-from accel_helpers.train.resident_turns import ResidentTurns
-from accel_helpers.train.time_box import TimeBox
-from accel_helpers.train.timed_fit import TimedFit
-from accel_helpers.train.whole_fit import WholeFit
 
 LATE = "the time was up"  # the reason for which a change was not tried
 MOSTLY = 0.5  # share of the whole training above which the compilation is the verdict

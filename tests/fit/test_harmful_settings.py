@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from accel_helpers.fit import changes
+from accel_helpers.fit.checked_call import checked_call
 from accel_helpers.machine import backend
-from accel_helpers.train import changes
-from accel_helpers.train.checked_call import checked_call
 
 X = np.ones((64, 3), "float32")
 Y = np.ones((64, 1), "float32")

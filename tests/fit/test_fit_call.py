@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from accel_helpers import profile_fit
-from accel_helpers.train.borrowed_callbacks import BorrowedCallbacks
-from accel_helpers.train.checked_call import checked_call, replicas, said_where_it_does_not_fit
-from accel_helpers.train.fit_watch import fit_watch
-from accel_helpers.train.timed_fit import TimedFit
+from accel_helpers.fit.borrowed_callbacks import BorrowedCallbacks
+from accel_helpers.fit.checked_call import checked_call, replicas, said_where_it_does_not_fit
+from accel_helpers.fit.fit_watch import fit_watch
+from accel_helpers.fit.timed_fit import TimedFit
 
 X, Y = np.ones((100, 3), "float32"), np.ones((100, 1), "float32")
 X.flags.writeable = Y.flags.writeable = False

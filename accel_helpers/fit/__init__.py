@@ -1,0 +1,1 @@
+"""Training: a call of fit, timed, taken apart, changed, or kept on the device."""

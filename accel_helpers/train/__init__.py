@@ -1,1 +1,0 @@
-"""Training: plain, resident, replicated, resumed, served."""
