@@ -12,8 +12,9 @@ from accel_helpers.fit import (
     other_backend,
     resident_turns,
 )
-from accel_helpers.fit.fit_call import ARRAYS, DATASET, FitCall, samples_in
+from accel_helpers.fit.compile_changes import shapes_change  # noqa: F401
 from accel_helpers.fit.proposal import ELSEWHERE, RESIDENT, Proposal
+from accel_helpers.fit.training import ARRAYS, DATASET, Training, samples_in
 from accel_helpers.machine import backend
 
 BATCH_FACTOR = 8  # batches so many times as large
@@ -22,7 +23,7 @@ VALIDATES_EVERY = 5  # epochs
 
 
 def proposals(
-    verdict: str, call: FitCall, model, batches: list, slowest_callback: str
+    verdict: str, call: Training, model, batches: list, slowest_callback: str
 ) -> Iterator[Proposal]:
     """Yield what to try where a part takes most of an epoch, the likeliest first.
 
@@ -47,7 +48,7 @@ def proposals(
         yield from compile_changes.proposals(call, model, batches)
 
 
-def _faster_steps(verdict: str, call: FitCall, model) -> Iterator[Proposal]:
+def _faster_steps(verdict: str, call: Training, model) -> Iterator[Proposal]:
     """Yield what to try where a part of the steps takes most of an epoch."""
     if verdict == "overhead":
         yield grouped_steps(call, model)
@@ -61,7 +62,7 @@ def _faster_steps(verdict: str, call: FitCall, model) -> Iterator[Proposal]:
         yield mixed_precision(call)
 
 
-def larger_batches(call: FitCall) -> Proposal:
+def larger_batches(call: Training) -> Proposal:
     """Propose batches eight times as large."""
     size = call.batch_size
     if call.form == DATASET:
@@ -100,7 +101,7 @@ def rebatched(dataset, batch_size: int, steps: int):
     return larger.apply(tf.data.experimental.assert_cardinality(steps))
 
 
-def grouped_steps(call: FitCall, model) -> Proposal:
+def grouped_steps(call: Training, model) -> Proposal:
     """Propose 16 steps per execution."""
     name = f"steps_per_execution={GROUPED_STEPS}"
     if (model.steps_per_execution or 1) >= GROUPED_STEPS:
@@ -119,7 +120,7 @@ def grouped_steps(call: FitCall, model) -> Proposal:
     return Proposal(name, lambda: call.with_model(make_model), note="groups")
 
 
-def compiled_by_xla(call: FitCall, model) -> Proposal:
+def compiled_by_xla(call: Training, model) -> Proposal:
     """Propose to compile the step with XLA."""
     name = "jit_compile=True"
     if model.jit_compile:
@@ -136,14 +137,14 @@ def compiled_by_xla(call: FitCall, model) -> Proposal:
     return Proposal(name, lambda: call.with_model(make_model))
 
 
-def resident(call: FitCall) -> Proposal:
+def resident(call: Training) -> Proposal:
     """Propose `fit_resident`: all data on the device, and an epoch as one program."""
     name = "fit_resident"
     reason = resident_turns.why_not(call)
-    return Proposal(name, lambda: resident_turns.resident_call(call), reason, timed=RESIDENT)
+    return Proposal(name, lambda: resident_turns.resident_training(call), reason, timed=RESIDENT)
 
 
-def mixed_precision(call: FitCall) -> Proposal:
+def mixed_precision(call: Training) -> Proposal:
     """Propose to compute in 16 bits, on a GPU."""
     name = "mixed_float16"
     if "gpu" not in backend.devices():
@@ -162,7 +163,7 @@ def mixed_precision(call: FitCall) -> Proposal:
     return Proposal(name, lambda: call.with_model(make_model), note="half", alters=True)
 
 
-def _elsewhere(call: FitCall) -> Iterator[Proposal]:
+def _elsewhere(call: Training) -> Iterator[Proposal]:
     """Propose Keras's other backend, where one is installed."""
     other = other_backend.other_backend()
     if other:
@@ -171,7 +172,7 @@ def _elsewhere(call: FitCall) -> Iterator[Proposal]:
         yield Proposal(name, lambda: call, reason, note="backend", timed=ELSEWHERE)
 
 
-def _calmer_callbacks(call: FitCall, slowest: str) -> Iterator[Proposal]:
+def _calmer_callbacks(call: Training, slowest: str) -> Iterator[Proposal]:
     """Propose to call the slowest callback less often, or not at all; `slowest` is its class."""
     callbacks = call.arguments["callbacks"]
     if not isinstance(callbacks, (list, tuple)):
@@ -209,7 +210,7 @@ def _once_an_epoch(callback) -> tuple[object, str]:
     return callback, ""
 
 
-def _less_validation(call: FitCall) -> Iterator[Proposal]:
+def _less_validation(call: Training) -> Iterator[Proposal]:
     """Propose larger batches for the validation, then to validate less often."""
     data = call.arguments["validation_data"]
     size = BATCH_FACTOR * (call.arguments.get("validation_batch_size") or call.batch_size)

@@ -3,8 +3,8 @@
 import tempfile
 from collections.abc import Iterator
 
-from accel_helpers.fit.fit_call import FitCall
 from accel_helpers.fit.proposal import TRAININGS, Proposal
+from accel_helpers.fit.training import Training
 from accel_helpers.machine import backend
 
 # settings of JAX
@@ -13,7 +13,7 @@ FEWEST_SECONDS = "jax_persistent_cache_min_compile_time_secs"
 FEW_STEPS = 200  # in a whole training, up to which it may be faster not to compile at all
 
 
-def proposals(call: FitCall, model, batches: list[tuple]) -> Iterator[Proposal]:
+def proposals(call: Training, model, batches: list[tuple]) -> Iterator[Proposal]:
     """Yield what to try where compiling takes most of a training, the likeliest first."""
     if shapes_change(batches):
         yield Proposal("batches padded to one shape", reason="pad them where you make them")
@@ -37,7 +37,7 @@ def shapes_change(batches: list[tuple]) -> bool:
     return len(shapes) > 1
 
 
-def _setting(call: FitCall, name: str, *, value: bool) -> Proposal:
+def _setting(call: Training, name: str, *, value: bool) -> Proposal:
     """Propose another setting of ``compile``."""
 
     def make_model():
@@ -48,7 +48,7 @@ def _setting(call: FitCall, name: str, *, value: bool) -> Proposal:
     return Proposal(f"{name}={value}", lambda: call.with_model(make_model), timed=TRAININGS)
 
 
-def _with_cache(call: FitCall) -> Proposal:
+def _with_cache(call: Training) -> Proposal:
     """Propose to keep the programs that JAX compiles in a folder."""
     import jax
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from accel_helpers.fit.fit_call import ARRAYS, DATASET, FitCall
 from accel_helpers.fit.proposal import Proposal
+from accel_helpers.fit.training import ARRAYS, DATASET, Training
 from accel_helpers.machine import backend
 
 HALF_PRECISION = ("mixed_float16", "float16")
 
 
-def proposals(call: FitCall, model) -> Iterator[Proposal]:
+def proposals(call: Training, model) -> Iterator[Proposal]:
     """Yield the training without each such setting of its model."""
     if model.run_eagerly:
         yield Proposal("run_eagerly=False", lambda: _out_of_eager_mode(call))
@@ -20,7 +20,7 @@ def proposals(call: FitCall, model) -> Iterator[Proposal]:
         yield Proposal("text work before the model", lambda: _text_before(call), note="text")
 
 
-def _out_of_eager_mode(call: FitCall) -> FitCall:
+def _out_of_eager_mode(call: Training) -> Training:
     """Return a training whose steps are compiled, as they are where `compile` is told nothing."""
 
     def make_model():
@@ -33,7 +33,7 @@ def _out_of_eager_mode(call: FitCall) -> FitCall:
     return call.with_model(make_model)
 
 
-def _in_single_precision(call: FitCall) -> FitCall:
+def _in_single_precision(call: Training) -> Training:
     """Return a training in float32, wherever the policy of the model was set."""
 
     def make_model():
@@ -64,7 +64,7 @@ def _text_layer(model) -> tuple:
     return ()
 
 
-def _text_before(call: FitCall) -> FitCall:
+def _text_before(call: Training) -> Training:
     """Return a training on numbers, which the model's own text layer makes of the text."""
     import keras
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from accel_helpers.fit import device_memory
-from accel_helpers.fit.fit_call import ARRAYS, BATCHES, DATASET, FitCall
 from accel_helpers.fit.proposal import Proposal
+from accel_helpers.fit.training import ARRAYS, BATCHES, DATASET, Training
 
 FEWEST_WORKERS = 4  # threads wait for files at the same time, however few cores there are
 SPARE_MEMORY = 0.5  # share of the free memory that an epoch's data may take
 
 
-def proposals(call: FitCall, batches: list[tuple]) -> Iterator[Proposal]:
+def proposals(call: Training, batches: list[tuple]) -> Iterator[Proposal]:
     """Yield what to try for the input, the likeliest first; `batches` are some of its batches."""
     if call.form == DATASET:
         yield Proposal("prefetch(AUTOTUNE)", lambda: _prefetched(call))
@@ -33,21 +33,21 @@ def proposals(call: FitCall, batches: list[tuple]) -> Iterator[Proposal]:
         yield _kept(call, batches, "an epoch kept in memory", _kept_in_memory)
 
 
-def _prefetched(call: FitCall) -> FitCall:
+def _prefetched(call: Training) -> Training:
     """Return a training on a dataset that makes its batches ahead."""
     import tensorflow as tf
 
     return call.changed(x=call.arguments["x"].prefetch(tf.data.AUTOTUNE))
 
 
-def _cached(call: FitCall) -> FitCall:
+def _cached(call: Training) -> Training:
     """Return a training on a dataset that keeps its batches after the first epoch."""
     import tensorflow as tf
 
     return call.changed(x=call.arguments["x"].cache().prefetch(tf.data.AUTOTUNE))
 
 
-def _more_workers(call: FitCall) -> Proposal:
+def _more_workers(call: Training) -> Proposal:
     """Propose a PyDataset that makes several batches at a time, in threads."""
     workers = max(FEWEST_WORKERS, os.cpu_count() or 1)
     name = f"workers={workers}"
@@ -62,7 +62,7 @@ def _more_workers(call: FitCall) -> Proposal:
     return Proposal(name, make_call)
 
 
-def _kept(call: FitCall, batches: list[tuple], name: str, make_call) -> Proposal:
+def _kept(call: Training, batches: list[tuple], name: str, make_call) -> Proposal:
     """Propose to keep the data of an epoch in memory, where there is room."""
     needed = _bytes_of(batches) / len(batches) * call.steps
     free = device_memory.free_here()
@@ -87,7 +87,7 @@ def _bytes_of(batches: list[tuple]) -> int:
     return total
 
 
-def _kept_in_memory(call: FitCall) -> FitCall:
+def _kept_in_memory(call: Training) -> Training:
     """Return a training on arrays with the samples of one epoch, which is read for it.
 
     Raises ValueError where the batches do not fit together: then their shapes differ.
@@ -105,7 +105,7 @@ def _kept_in_memory(call: FitCall) -> FitCall:
     return replace(kept, steps=-(-samples // size))
 
 
-def _doubles(call: FitCall) -> list[str]:
+def _doubles(call: Training) -> list[str]:
     """Return which of the arguments x and y are arrays of 64-bit floats."""
     import keras
 
@@ -117,7 +117,7 @@ def _doubles(call: FitCall) -> list[str]:
     return names
 
 
-def _as_floats(call: FitCall, names: list[str]) -> FitCall:
+def _as_floats(call: Training, names: list[str]) -> Training:
     """Return a training on 32-bit floats."""
     import keras
     import numpy as np

@@ -14,9 +14,9 @@ from math import ceil, prod
 from pathlib import Path
 
 from accel_helpers._values import probe
-from accel_helpers.fit.checked_call import checked_call
-from accel_helpers.fit.fit_call import ARRAYS, FitCall
-from accel_helpers.fit.timed_fit import TimedFit, Turn
+from accel_helpers.fit.checked import checked
+from accel_helpers.fit.clock import Timed, Turn
+from accel_helpers.fit.training import ARRAYS, Training
 from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back
 
@@ -35,7 +35,7 @@ def other_backend() -> str:
     return ""
 
 
-def why_not(call: FitCall) -> str:
+def why_not(call: Training) -> str:
     """Return why this training cannot travel, as the line to try; "" where it can."""
     travels = call.form == ARRAYS and _name_arrays("x", call.arguments["x"]) is not None
     if travels and "sample_weight" not in call.arguments and "class_weight" not in call.arguments:
@@ -47,7 +47,7 @@ class OtherBackend:
     """A training whose turns another process takes. Used in a ``with`` block, or closed."""
 
     def __init__(
-        self, call: FitCall, turn_seconds: float, extra_seconds: float, patience: float = PATIENCE
+        self, call: Training, turn_seconds: float, extra_seconds: float, patience: float = PATIENCE
     ):
         """Start it, and wait until it is ready; `extra_seconds` are added to every epoch.
 
@@ -134,7 +134,7 @@ def _unname(name: str, arrays: dict):
     return parts
 
 
-def _pack(call: FitCall, folder: Path) -> tuple[float, float]:
+def _pack(call: Training, folder: Path) -> tuple[float, float]:
     """Write a call into a folder, with a few of its batches.
 
     Return how many times as many the training data are, and the validation's. Raises ValueError
@@ -180,7 +180,7 @@ def _few(data: dict, batch_size: int) -> tuple[dict, float]:
     return {name: array[:kept] for name, array in named.items()}, samples / kept
 
 
-def _unpack(folder: Path) -> FitCall:
+def _unpack(folder: Path) -> Training:
     """Return the call that was written into a folder."""
     import keras
     import numpy as np
@@ -198,7 +198,7 @@ def _unpack(folder: Path) -> FitCall:
         model.jit_compile = None
         return model
 
-    return checked_call(make_model, _unname("x", arrays), _unname("y", arrays), arguments)
+    return checked(make_model, _unname("x", arrays), _unname("y", arrays), arguments)
 
 
 def main(folder: str, turn_seconds: str) -> None:
@@ -208,9 +208,9 @@ def main(folder: str, turn_seconds: str) -> None:
     try:
         if not sys.stdin.readline():
             return
-        training = TimedFit(_unpack(Path(folder)), float(turn_seconds))
+        training = Timed(_unpack(Path(folder)), float(turn_seconds))
         training.warm_up(PATIENCE / 2)
-        training.replan()
+
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     print("ready", flush=True)

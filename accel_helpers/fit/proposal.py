@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from accel_helpers.fit.fit_call import FitCall
+from accel_helpers.fit.training import Training
 
 # what is timed in a turn, with the change and without
 EPOCHS = "epochs"
@@ -17,7 +17,7 @@ class Proposal:
     """A change to try, or the reason for which it is not tried."""
 
     name: str  # such as "jit_compile=True"
-    make_call: Callable[[], FitCall] | None = None  # it may read the data, so it is called late
+    make_call: Callable[[], Training] | None = None  # it may read the data, so it is called late
     reason: str = ""  # why it is not tried; "" where it is
     note: str = ""  # the name of a sentence on what else it changes
     timed: str = EPOCHS  # or one of the others above

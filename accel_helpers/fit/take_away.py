@@ -1,8 +1,10 @@
 """A training with one thing taken away: its input, its batch, its width, its arithmetic."""
 
+import math
 from itertools import cycle
+from typing import Any
 
-from accel_helpers.fit.fit_call import FitCall
+from accel_helpers.fit.training import Training
 from accel_helpers.machine import backend
 
 MOST_BATCHES = 16  # that are kept in memory in place of the input
@@ -23,23 +25,29 @@ BESIDE_THE_STEPS = (
 WIDTHS = ("units", "output_dim", "key_dim", "value_dim", "intermediate_dim")
 
 
-def steps_alone(call: FitCall) -> FitCall:
+def steps_alone(training: Training) -> Training:
     """Return a training without callbacks and without validation."""
     names = [name for name in BESIDE_THE_STEPS if name.startswith(("validation", "callbacks"))]
-    return call.changed(**dict.fromkeys(names))
+    return training.changed(**dict.fromkeys(names))
 
 
-def without_input(call: FitCall, batches: list[tuple]) -> FitCall:
+def without_input(training: Training, batches: list[tuple]) -> Training:
     """Return a training on batches that lie in memory, again and again; the steps alone."""
-    kept = call.changed(**dict.fromkeys(BESIDE_THE_STEPS))
-    return kept.changed(x=_repeated(batches), steps_per_epoch=call.steps)
+    kept = training.changed(**dict.fromkeys(BESIDE_THE_STEPS))
+    return kept.changed(x=_repeated(batches), steps_per_epoch=training.steps)
 
 
-def first_samples(batches: list[tuple], count: int) -> list[tuple]:
-    """Return batches of so few samples each: the first ones of each batch."""
+def resized(batch: tuple, count: int) -> tuple:
+    """Return a batch of so many samples, the first ones of it, again and again if need be."""
     import keras
+    import numpy as np
 
-    return [keras.tree.map_structure(lambda array: array[:count], batch) for batch in batches]
+    def take(array):
+        samples = array[:count]
+        times = -(-count // max(len(samples), 1))
+        return samples if times == 1 else np.concatenate([np.asarray(samples)] * times)[:count]
+
+    return keras.tree.map_structure(take, batch)
 
 
 def fewest_samples(model) -> int:
@@ -92,8 +100,8 @@ def _tensor(value):
 def narrow_copy(model):
     """Return a copy of a compiled model whose layers have width 1, but for those of its output.
 
-    Returns None where such a copy cannot be made from the model's configuration: layers of a class
-    of somebody's own, or shapes that a width of 1 does not fit. And None for a model with
+    Raises an error where such a copy cannot be made from the model's configuration: layers of a
+    class of somebody's own, or shapes that a width of 1 does not fit. And for a model with
     convolutions: where a stride is larger than its kernel, one of few filters ends the process in
     oneDNN, and at width 1 what is fewer weights is less arithmetic as well.
     """
@@ -101,7 +109,7 @@ def narrow_copy(model):
 
     is_plain = isinstance(model, keras.Sequential) or _is_functional(model)
     if not is_plain or convolves(model):
-        return None
+        raise ValueError("only plain models without convolutions are copied")
     kept = {layer.name for layer in _last_layers(model)}
     narrowed = False
 
@@ -115,12 +123,11 @@ def narrow_copy(model):
                 narrowed = True
         return type(layer).from_config(settings)
 
-    try:
-        copy = keras.models.clone_model(model, clone_function=narrow, recursive=True)
-        copy.compile_from_config(model.get_compile_config())
-    except Exception:
-        return None
-    return copy if narrowed else None
+    copy = keras.models.clone_model(model, clone_function=narrow, recursive=True)
+    copy.compile_from_config(model.get_compile_config())
+    if not narrowed:
+        raise ValueError("no layer of this model has a width")
+    return copy
 
 
 def _is_functional(model) -> bool:
@@ -152,6 +159,27 @@ def _last_layers(model) -> list:
 def _has_width(layer) -> bool:
     """Return whether a layer has one of the settings that are a width."""
     return any(isinstance(getattr(layer, name, None), int) for name in WIDTHS)
+
+
+def has_own_step(model) -> bool:
+    """Return whether a model trains by a ``train_step`` of its class that is not Keras's own."""
+    import keras
+
+    own_class: Any = type(model)
+    return own_class.train_step is not keras.Model.train_step
+
+
+def count_of_layers(model) -> float:
+    """Return how many layers a model has, or inf where one takes a loop, or Python every step."""
+    import keras
+
+    layers = list(model._flatten_layers())
+    loops = any(
+        isinstance(layer, (keras.layers.RNN, keras.layers.Bidirectional)) for layer in layers
+    )
+    if loops or model.run_eagerly or has_own_step(model):
+        return math.inf
+    return len(layers)
 
 
 def idle_model():

@@ -7,13 +7,11 @@ from math import ceil, prod
 
 from accel_helpers._values.records import positive, whole
 from accel_helpers.fit import take_away
-from accel_helpers.fit.changes import rebatched
-from accel_helpers.fit.checked_call import checked_call, two_models
-from accel_helpers.fit.fit_call import ARRAYS, DATASET, FitCall, samples_in
-from accel_helpers.fit.time_box import TimeBox
-from accel_helpers.fit.timed_fit import TimedFit
+from accel_helpers.fit.checked import checked
+from accel_helpers.fit.clock import TimeBox, Timed, epochs_of, take_turns, until
+from accel_helpers.fit.training import Training, in_batches, two_models
 from accel_helpers.measure import products
-from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
+from accel_helpers.measure.measurement import Measurement
 from accel_helpers.worth import choice
 from accel_helpers.worth.forecast_result import Forecast
 from accel_helpers.worth.model_load import dtype_of, expected_rows
@@ -96,7 +94,7 @@ def forecast(
     >>> max(parts, key=parts.get)
     'overhead'
     """
-    call = checked_call(make_model, x, y, {}) if x is not None else FitCall(make_model, {})
+    call = checked(make_model, x, y, {}) if x is not None else Training(make_model, {})
     model, timed_model = two_models(call)
     if chips is None:
         chips = _default_chips()
@@ -112,7 +110,7 @@ def forecast(
 
     if x is None:
         x, y = _made_up_data(model, batch_size)
-        call = in_batches(checked_call(make_model, x, y, {}), batch_size)
+        call = in_batches(checked(make_model, x, y, {}), batch_size)
     else:
         call = in_batches(call, batch_size)
         steps = steps or call.steps
@@ -183,54 +181,25 @@ def _single(arrays: list):
     return arrays[0] if len(arrays) == 1 else arrays
 
 
-def in_batches(call: FitCall, batch_size: int) -> FitCall:
-    """Return a training in batches of another size.
-
-    Raises ValueError if its data make batches of their own size, and of another one.
-    """
-    if call.form == ARRAYS:
-        count = call.steps * call.batch_size
-        return replace(call.changed(batch_size=batch_size), steps=ceil(count / batch_size))
-    [first_batch] = call.first_batches(1, 0.0)
-    size = samples_in(first_batch)
-    if size == batch_size:
-        return call
-    if call.form != DATASET:
-        raise ValueError(
-            f"batch_size must be {size}, the size of the batches that your "
-            f"{type(call.arguments['x']).__name__} makes; got {batch_size}."
-        )
-    steps = ceil(call.steps * size / batch_size)
-    dataset = rebatched(call.arguments["x"], batch_size, steps)
-    return replace(call.changed(x=dataset), steps=steps)
-
-
 def _time_here(
-    call: FitCall, model, seconds: float, clock: Callable[[], float]
+    call: Training, model, seconds: float, clock: Callable[[], float]
 ) -> tuple[Measurement, Measurement]:
     """Return the seconds of a step here: of a model, and of one that computes nothing.
 
     `seconds` is about how long that may take.
     """
-    box = TimeBox(seconds, clock)
-    turn_seconds = seconds / TURNS_IN_A_BOX
     with call.on_its_device():
         idle = take_away.idle_model()
-    trainings = [TimedFit(call, turn_seconds, model=each, clock=clock) for each in (model, idle)]
-    for training in trainings:
-        training.warm_up(seconds)
-        training.replan()
-
+    trainings = {}
+    for name, each in (("here", model), ("host", idle)):
+        timed = Timed(call, seconds / TURNS_IN_A_BOX, model=each, clock=clock)
+        timed.warm_up(seconds)
+        trainings[name] = timed
     # an interval needs five samples, and without it nothing is said: for these longer
-    box_for_an_interval = TimeBox(PATIENCE * max(seconds, FEWEST_SECONDS), clock)
-    samples: tuple[list[float], list[float]] = ([], [])
-    while True:
-        for training, seconds_of_steps in zip(trainings, samples, strict=True):
-            seconds_of_steps.append(training.turn().epoch / call.steps)
-        seconds_left = box.seconds_left()
-        if len(samples[0]) < FEW_SAMPLES:
-            seconds_left = max(seconds_left, box_for_an_interval.seconds_left())
-        if seconds_left <= 0:
-            break
-    here, host = map(Measurement.from_samples, samples)
+    patience = PATIENCE * max(seconds, FEWEST_SECONDS) / seconds
+    turns = take_turns(trainings, until(TimeBox(seconds, clock), overtime=patience))
+    here, host = (
+        Measurement.from_samples([epoch / call.steps for epoch in epochs_of(turns[name])])
+        for name in trainings
+    )
     return here, host

@@ -170,8 +170,8 @@ class Worth:
             "begins": begins,
             "epoch": format_duration(self.epoch.median),
             "span": spanned(*map(format_duration, self.epoch.interval)),
-            "parts": self.profile.parts_in_words(spread=False),
-            "all_parts": self.profile.parts_in_words(),
+            "parts": self.profile.parts.in_words(spread=False),
+            "all_parts": self.profile.parts.in_words(),
         }
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
+from accel_helpers.fit.checked_call import checked_call
 
 from accel_helpers.fit import changes, device_memory, other_backend
-from accel_helpers.fit.checked_call import checked_call
 from accel_helpers.fit.profile_result import Change
 from accel_helpers.fit.proposal import ELSEWHERE
 from accel_helpers.machine import backend

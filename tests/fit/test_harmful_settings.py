@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from accel_helpers.fit.checked_call import checked_call
 
 from accel_helpers.fit import changes
-from accel_helpers.fit.checked_call import checked_call
 from accel_helpers.machine import backend
 
 X = np.ones((64, 3), "float32")
