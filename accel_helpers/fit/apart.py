@@ -11,6 +11,7 @@ from accel_helpers.fit.clock import TimeBox, Timed, Turn, epochs_of, take_turns
 from accel_helpers.fit.parts import NOT_TOLD, Parts
 from accel_helpers.fit.training import Training, samples_in, two_models
 from accel_helpers.fit.watch import timed_callbacks
+from accel_helpers.machine import backend
 from accel_helpers.measure.measurement import FEW_SAMPLES
 
 TURNS_IN_A_BOX = 240  # a turn takes about this part of the seconds: one in 240
@@ -18,9 +19,8 @@ LONGEST_TURN = 0.4  # seconds
 MEASURING_SHARE = 0.5  # of the box; the rest is for the changes
 FEW_ROUNDS = 3  # are enough where five would take the time for the changes as well
 # Where the steps alone, on batches in memory, are a smaller share of an epoch than this, none of
-# their parts can be the largest: they are not taken apart unless there is time.
-SMALL_SHARE = 0.3
-HURRY = 0.75  # share of the box: there is time where more than that is left
+# their parts can be the largest: they are not taken apart.
+SMALL_SHARE = 0.2
 FEW_TIMES = 4  # a batch of so few times the fewest samples is held beside a larger one
 
 # the trainings that take turns, each with one thing less than the one before
@@ -35,9 +35,6 @@ IDLE = "no model"  # the input is there again
 # numbers, each operation of an optimizer apart, and no memory is slower than this.
 PASSES = 40
 SLOWEST_MEMORY = 2e9  # bytes a second
-# What launching can take at most, beside what a step of no model takes: seconds for each layer,
-# forward, back and in the optimizer. Loops over time, and Python's own, have no such limit.
-LAUNCHING = 3e-3
 
 
 class Apart:
@@ -55,14 +52,20 @@ class Apart:
         self.borrowed = BorrowedCallbacks(training.arguments.get("callbacks"))
         callbacks = self.borrowed.copies()
         self._callback_seconds = timed_callbacks(callbacks, box.clock)
+        self.traces = _count_traces(model)
         self.as_it_is = Timed(
-            training, self.turn_seconds, callbacks=callbacks, clock=box.clock, model=model
+            training,
+            self.turn_seconds,
+            callbacks=callbacks,
+            clock=box.clock,
+            model=model,
+            traces=self.traces,
         )
         with said_where_it_does_not_fit():
             self.as_it_is.warm_up(box.seconds / 4)
         # with the number of steps, which the first epoch may have told
         self.training = self.as_it_is.training
-        self.traces = self.as_it_is.traces()
+        self._early_traces = self.traces()
         seconds = 2 * self.turn_seconds
         self.batches = self.training.first_batches(take_away.MOST_BATCHES, seconds, box.clock)
         self.notes: list[str] = []  # names of sentences
@@ -81,7 +84,7 @@ class Apart:
     @property
     def late_traces(self) -> int:
         """How often the step was traced after the first moments."""
-        return self.as_it_is.traces() - self.traces
+        return self.traces() - self._early_traces
 
     @property
     def slowest_callback(self) -> str:
@@ -131,7 +134,7 @@ class Apart:
         share = entries[IN_MEMORY].last.epoch / self.as_it_is.last.epoch
         if self.box.share_left() < 0:
             self.notes.append("long steps")
-        elif share < SMALL_SHARE and self.box.share_left() < HURRY:
+        elif share < SMALL_SHARE:
             self.notes.append("small steps")
         else:
             entries |= self._other_sizes()
@@ -207,7 +210,8 @@ class Apart:
         if NARROW in turns:
             parts["overhead"] = min(turns[NARROW].epoch, rest)
             parts["memory"] = min(rest - parts["overhead"], self._most_for_weights())
-        most_for_launching = turns[IDLE].epoch + self._most_for_launching()
+        launching = self.training.steps * take_away.most_for_launching(self.as_it_is.model)
+        most_for_launching = turns[IDLE].epoch + launching
         parts["overhead"] = min(parts["overhead"], most_for_launching)
         parts["steps"] = steps - sum(parts.values())
         return parts
@@ -217,6 +221,20 @@ class Apart:
         numbers = sum(prod(weight.shape) for weight in self.as_it_is.model.weights)
         return self.training.steps * 4 * numbers * PASSES / SLOWEST_MEMORY
 
-    def _most_for_launching(self) -> float:
-        """Return the seconds of an epoch that launching operations can take at most."""
-        return self.training.steps * LAUNCHING * take_away.count_of_layers(self.as_it_is.model)
+
+def _count_traces(model) -> Callable[[], int]:
+    """Count from now on how often a framework traces the training step; return a way to ask."""
+    compiles = not model.run_eagerly
+    if backend.framework() == "jax":
+        compiles = compiles and bool(model.jit_compile)
+    traces = 0
+    step = model.train_step
+
+    def train_step(*arguments, **named):
+        # a framework runs this Python code only while it traces it
+        nonlocal traces
+        traces += compiles
+        return step(*arguments, **named)
+
+    model.train_step = train_step
+    return lambda: traces

@@ -10,19 +10,14 @@ from typing import Protocol
 
 from accel_helpers.fit.training import ARRAYS, Training
 from accel_helpers.fit.watch import EpochMarks, epoch_watch, goes_on
-from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back
 from accel_helpers.measure.measurement import FEW_SAMPLES
 
 # a first turn, while it is unknown how long a step takes, has data for so many groups of steps
 PILOT_STEPS = 64
-# an epoch that is shorter than so many turns is timed whole
-WHOLE_EPOCHS = 8
-# where it is shorter than so many, another epoch goes before it, to warm up
-WARMED_EPOCHS = 2
 SHORTEST_STEP = 1e-5  # seconds; no fit is faster, and a clock may say so
 MOST_VALIDATION = 2  # turns: of a longer validation a part is timed
-FEW_STEPS = 4  # a turn has at least so many, even where it takes longer, up to so many times
+LONG_STEP = 4  # turns
 MOST_ROUNDS = 12
 
 
@@ -120,10 +115,10 @@ class Timed:
         model=None,
         callbacks: Iterable = (),
         clock: Callable[[], float] = time.perf_counter,
+        traces: Callable[[], int] = lambda: 0,
     ):
         self.training = training
         self.model = training.new_model() if model is None else model
-        self.traces = _count_traces(self.model)
         self.last = Turn(math.nan)  # what the last turn said
         self.cost = 0.0  # seconds that it took, with all that `fit` does around it
         # of the first fit: until its first step was done, until its last one was, and how many
@@ -132,13 +127,13 @@ class Timed:
         self.first_steps = 0
         self._callbacks = list(callbacks)
         self._clock = clock
+        self._traces = traces
         self._turn_seconds = turn_seconds
         # `_plan` sets these, once it is known how long a step takes
-        self._steps = 0  # of an epoch of a turn; 0: all of them
-        self._warm_steps = 0  # of these, before the pace is taken
-        self._epochs = 1
-        self._warm_epochs = 0
-        self._validation_steps = 0  # that are timed; 0: all of them
+        self._steps = 0  # of the only epoch of a turn; 0: whole epochs, of which the first warms up
+        self._epochs = 1  # whole ones that are timed
+        # of the validation, that are timed and that there are; 0: it is timed whole
+        self._validation_steps = 0
         self._all_validation_steps = 0
 
     def warm_up(self, most_seconds: float) -> None:
@@ -155,8 +150,8 @@ class Timed:
 
         def is_enough(marks: EpochMarks, now: float) -> bool:
             nonlocal traces, quiet_since
-            if marks.last_step < 2 * self._group or self.traces() > traces:
-                traces = self.traces()
+            if not marks.is_warm or self._traces() > traces:
+                traces = self._traces()
                 quiet_since = now
             # where the number of steps is not known, the end of the epoch tells it
             is_quiet = self.training.steps > 0 and now - quiet_since > self._turn_seconds
@@ -170,17 +165,13 @@ class Timed:
         if not self.training.steps:
             self._learn_steps(marks)
         self.first_steps = min(marks.last_step + self._group, self.training.steps)
-        self.first_step = marks.warm - started
         self.first_fit = marks.steps_over - started
-        if marks.is_warm:
-            step = (marks.steps_over - marks.warm) / (self.first_steps - marks.warm_step)
-        else:
-            # an epoch of one step: the next turn will know better
-            self.first_step = self.first_fit
-            step = marks.steps_over - marks.began
-        self._plan_validation(marks)
-        self._plan(step)
-        self.last = Turn(self.training.steps * step)
+        self.first_step = marks.warm - started if marks.is_warm else self.first_fit
+        if marks.validation > MOST_VALIDATION * self._turn_seconds:
+            share = self._turn_seconds / marks.validation
+            self._all_validation_steps = marks.validation_steps
+            self._validation_steps = max(2, round(share * marks.validation_steps))
+        self._plan(marks.pace(self.first_steps))
         if self._clock() - started < most_seconds:
             # the steps that compiled may have been slower
             turn = self.turn()
@@ -189,11 +180,11 @@ class Timed:
     def turn(self) -> Turn:
         """Take a turn."""
         started = self._clock()
-        epochs = self._fit(self._steps, self._warm_epochs + self._epochs, self._warm_steps)
-        turns = []
-        for place, marks in enumerate(epochs):
-            if place >= self._warm_epochs:
-                turns.append(self._turn_of(marks, is_first=place == 0))
+        if self._steps:
+            turns = [self._turn_of(marks) for marks in self._fit(self._steps, 1, self._half)]
+        else:
+            _, *epochs = self._fit(0, 1 + self._epochs, self._group)
+            turns = [self._turn_of(marks) for marks in epochs]
         epoch = statistics.fmean(turn.epoch for turn in turns)
         validation = statistics.fmean(turn.validation for turn in turns)
         self.last = Turn(epoch, validation)
@@ -214,6 +205,11 @@ class Timed:
     def _group(self) -> int:
         """How many steps Keras groups into one call of its program."""
         return self.model.steps_per_execution or 1
+
+    @property
+    def _half(self) -> int:
+        """Half of the steps of a turn: fit is slower at first, while it begins to bring data."""
+        return self._steps // self._group // 2 * self._group
 
     def _learn_steps(self, marks: EpochMarks) -> None:
         """Note how many steps an epoch turned out to have."""
@@ -236,28 +232,12 @@ class Timed:
         """Plan turns of about `turn_seconds`, by the seconds of a step."""
         step = max(step, SHORTEST_STEP)
         epoch = self.training.steps * step
-        if epoch < WHOLE_EPOCHS * self._turn_seconds:
-            self._steps = 0
-        else:
-            wanted = self._turn_seconds / step
-            wanted = max(wanted, min(FEW_STEPS, FEW_STEPS * wanted))
-            wanted = max(1, ceil(wanted / self._group)) * self._group
-            # fit is slower at first, while it starts the pipeline that brings the data
-            self._warm_steps = max(1, wanted // self._group // 2) * self._group
-            self._steps = self._short_epoch(wanted + self._warm_steps)
-        self._epochs = 1
-        self._warm_epochs = 0
-        if not self._steps:
-            self._warm_steps = self._group
-            self._epochs = max(1, round(self._turn_seconds / epoch))
-            self._warm_epochs = int(epoch < WARMED_EPOCHS * self._turn_seconds)
-
-    def _plan_validation(self, marks: EpochMarks) -> None:
-        """Have turns validate on a part of the data, where all of them take longer than a turn."""
-        if marks.validation > MOST_VALIDATION * self._turn_seconds:
-            share = self._turn_seconds / marks.validation
-            self._all_validation_steps = marks.validation_steps
-            self._validation_steps = max(2, round(share * marks.validation_steps))
+        self.last = Turn(epoch)
+        self._epochs = max(1, round(self._turn_seconds / epoch))
+        # half of the steps warm up; of very long ones one has to do
+        fewest = 2 if step < LONG_STEP * self._turn_seconds else 1
+        groups = max(fewest, ceil(self._turn_seconds / step / self._group))
+        self._steps = self._short_epoch(2 * groups * self._group)
 
     def _fit(self, steps, epochs, warm_steps, is_enough=None) -> list[EpochMarks]:
         """Call ``fit`` for epochs of so many steps (0: all of them), and return their marks."""
@@ -275,18 +255,17 @@ class Timed:
             self.model.fit(**arguments, epochs=epochs, verbose=0, callbacks=callbacks)
         return watch.epochs
 
-    def _turn_of(self, marks: EpochMarks, is_first: bool) -> Turn:
-        """Return what an epoch of a turn says of a whole one; perhaps the first of its fit."""
+    def _turn_of(self, marks: EpochMarks) -> Turn:
+        """Return what an epoch of a turn says of a whole one."""
         steps = self._steps or self.training.steps
         pace = marks.pace(steps)
-        measured = marks.validation
-        seconds = marks.over - marks.began - measured
-        if measured and is_first and marks.is_paced:
+        validation = marks.validation
+        seconds = marks.over - marks.began - validation
+        seconds += (self.training.steps - steps) * pace
+        if validation and self._steps and marks.is_paced:
             # fit prepares the validation behind the last step, once in each call of it
             last_steps = (steps - marks.last_step) * pace
             seconds -= max(marks.steps_over - marks.last_began - last_steps, 0.0)
-        seconds += (self.training.steps - steps) * pace
-        validation = measured
         if self._validation_steps:
             validation *= self._all_validation_steps / self._validation_steps
         # a list in its place names epochs, and may hold any
@@ -294,25 +273,3 @@ class Timed:
         if isinstance(every, int):
             validation /= every
         return Turn(seconds + validation, validation)
-
-
-def _count_traces(model) -> Callable[[], int]:
-    """Count from now on how often a framework traces the training step; return a way to ask."""
-    compiles = not model.run_eagerly
-    if backend.framework() == "jax":
-        compiles = compiles and bool(model.jit_compile)
-    if not compiles:
-        return lambda: 0
-    count = getattr(model, "_accel_traces", None)
-    if count is None:
-        count = [0]
-        step = model.train_step
-
-        def train_step(*arguments, **named):
-            # a framework runs this Python code only while it traces it
-            count[0] += 1
-            return step(*arguments, **named)
-
-        model.train_step = train_step
-        object.__setattr__(model, "_accel_traces", count)
-    return lambda: count[0]

@@ -123,7 +123,7 @@ def profile_of(apart: Apart, parts: Parts) -> Profile:
         parts=parts,
         compiling=compiling,
         compile_seconds=compile_seconds,
-        compilations=apart.as_it_is.traces(),
+        compilations=apart.traces(),
         late_compilations=apart.late_traces,
         input_alone=apart.input_alone,
         slowest_callback=apart.slowest_callback,

@@ -21,6 +21,10 @@ BESIDE_THE_STEPS = (
     "validation_freq",
     "callbacks",
 )
+# What launching can take at most, in seconds for each layer (forward, back, the optimizer), and
+# for each step of its loop over time.
+LAUNCHING = 3e-3
+LAUNCHING_IN_A_LOOP = 0.5e-3
 # settings of Keras's layers that are the width of a layer
 WIDTHS = ("units", "output_dim", "key_dim", "value_dim", "intermediate_dim")
 
@@ -107,8 +111,7 @@ def narrow_copy(model):
     """
     import keras
 
-    is_plain = isinstance(model, keras.Sequential) or _is_functional(model)
-    if not is_plain or convolves(model):
+    if not _is_plain(model) or convolves(model):
         raise ValueError("only plain models without convolutions are copied")
     kept = {layer.name for layer in _last_layers(model)}
     narrowed = False
@@ -130,11 +133,12 @@ def narrow_copy(model):
     return copy
 
 
-def _is_functional(model) -> bool:
-    """Return whether a model is a plain functional one, which `clone_model` can go through."""
+def _is_plain(model) -> bool:
+    """Return whether a model is Sequential or functional, and of no class of somebody's own."""
     import keras
 
-    return type(model) is keras.Model or type(model).__name__ == "Functional"
+    kinds = (keras.Sequential, keras.Model)
+    return type(model) in kinds or type(model).__name__ == "Functional"
 
 
 def _last_layers(model) -> list:
@@ -169,17 +173,27 @@ def has_own_step(model) -> bool:
     return own_class.train_step is not keras.Model.train_step
 
 
-def count_of_layers(model) -> float:
-    """Return how many layers a model has, or inf where one takes a loop, or Python every step."""
+def most_for_launching(model) -> float:
+    """Return the seconds that launching the operations of a step can take at most.
+
+    It is inf where that is not known: in eager mode, in a step or a model of somebody's own, and in
+    loops over time whose length is open.
+    """
+    if model.run_eagerly or has_own_step(model) or not _is_plain(model):
+        return math.inf
+    return sum(map(_most_for_layer, model.layers))
+
+
+def _most_for_layer(layer) -> float:
+    """Return the seconds that launching the operations of a layer can take at most."""
     import keras
 
-    layers = list(model._flatten_layers())
-    loops = any(
-        isinstance(layer, (keras.layers.RNN, keras.layers.Bidirectional)) for layer in layers
-    )
-    if loops or model.run_eagerly or has_own_step(model):
-        return math.inf
-    return len(layers)
+    inner = list(layer._flatten_layers())
+    seconds = LAUNCHING * len(inner)
+    if any(isinstance(each, keras.layers.RNN) for each in inner):
+        length = layer.input.shape[1]
+        seconds += LAUNCHING_IN_A_LOOP * length if length else math.inf
+    return seconds
 
 
 def idle_model():
