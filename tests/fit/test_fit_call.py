@@ -267,9 +267,9 @@ def trained_with_copies(make_model, callback):
     """Train with a copy of a callback; return what it wrote into the folder of the copies."""
     with BorrowedCallbacks(callback) as borrowed:
         make_model().fit(X, Y, epochs=2, verbose=0, callbacks=borrowed.copies())
-        folder = Path(borrowed._folder.name)
-        written = [path.name for path in folder.rglob("*")]
-    assert not folder.exists()
+        folders = [Path(folder.name) for folder in borrowed._folders]
+        written = [path.name for folder in folders for path in folder.rglob("*")]
+    assert not any(folder.exists() for folder in folders)
     return written
 
 
