@@ -8,14 +8,14 @@ from statistics import median
 from accel_helpers._values import records
 from accel_helpers._values.records import positive
 from accel_helpers.fit import changes
+from accel_helpers.fit.batches import shapes_change
 from accel_helpers.fit.borrowed_callbacks import BorrowedCallbacks
+from accel_helpers.fit.changes import ELSEWHERE, RESIDENT, TRAININGS, Proposal
 from accel_helpers.fit.checked_call import checked_call
-from accel_helpers.fit.compile_changes import shapes_change
 from accel_helpers.fit.epoch_parts import FEW_ROUNDS, MOST_ROUNDS, Apart, EpochParts
 from accel_helpers.fit.fit_call import FitCall
 from accel_helpers.fit.other_backend import OtherBackend
 from accel_helpers.fit.profile_result import COMPILATION, WORDS, Change, Profile, fastest
-from accel_helpers.fit.proposal import ELSEWHERE, RESIDENT, TRAININGS, Proposal
 from accel_helpers.fit.resident_turns import ResidentTurns
 from accel_helpers.fit.time_box import TimeBox
 from accel_helpers.fit.timed_fit import TimedFit

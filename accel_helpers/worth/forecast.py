@@ -7,9 +7,9 @@ from math import ceil, prod
 
 from accel_helpers._values.records import positive, whole
 from accel_helpers.fit import take_away
-from accel_helpers.fit.changes import rebatched
+from accel_helpers.fit.batches import in_batches
 from accel_helpers.fit.checked_call import checked_call, two_models
-from accel_helpers.fit.fit_call import ARRAYS, DATASET, FitCall, samples_in
+from accel_helpers.fit.fit_call import FitCall
 from accel_helpers.fit.time_box import TimeBox
 from accel_helpers.fit.timed_fit import TimedFit
 from accel_helpers.measure import products
@@ -181,28 +181,6 @@ def _takes_labels(loss) -> bool:
 def _single(arrays: list):
     """Return the only array of a list, or the list if it has several: ``fit`` takes both."""
     return arrays[0] if len(arrays) == 1 else arrays
-
-
-def in_batches(call: FitCall, batch_size: int) -> FitCall:
-    """Return a training in batches of another size.
-
-    Raises ValueError if its data make batches of their own size, and of another one.
-    """
-    if call.form == ARRAYS:
-        count = call.steps * call.batch_size
-        return replace(call.changed(batch_size=batch_size), steps=ceil(count / batch_size))
-    [first_batch] = call.first_batches(1, 0.0)
-    size = samples_in(first_batch)
-    if size == batch_size:
-        return call
-    if call.form != DATASET:
-        raise ValueError(
-            f"batch_size must be {size}, the size of the batches that your "
-            f"{type(call.arguments['x']).__name__} makes; got {batch_size}."
-        )
-    steps = ceil(call.steps * size / batch_size)
-    dataset = rebatched(call.arguments["x"], batch_size, steps)
-    return replace(call.changed(x=dataset), steps=steps)
 
 
 def _time_here(
