@@ -10,11 +10,12 @@ import json
 import shutil
 import sys
 import tempfile
-from math import ceil, prod
+from math import ceil
 from pathlib import Path
+from typing import Any
 
 from accel_helpers._values import probe
-from accel_helpers.fit.checked_call import checked_call
+from accel_helpers.fit.batches import bytes_in, on_arrays
 from accel_helpers.fit.fit_call import ARRAYS, FitCall
 from accel_helpers.fit.timed_fit import TimedFit, Turn
 from accel_helpers.machine import backend
@@ -22,9 +23,12 @@ from accel_helpers.machine.quiet import held_back
 
 OTHERS = {"tensorflow": "jax", "jax": "tensorflow"}
 PATIENCE = 120  # seconds for the process to start and to compile
-FEW_BYTES = 64e6  # of the training data and of the validation's, of which no more travels
-# arguments that are numbers, and travel as text
-PLAIN = ("batch_size", "validation_batch_size", "validation_steps", "validation_freq", "shuffle")
+FEW_BYTES = 64e6  # of the training data, of which no more travels, and of the validation's
+MOST_WEIGHTS = 50e6  # of a model that travels; with those of the optimizer that is 600 MB
+# arguments with which it is not timed
+STAY = {"class_weight", "steps_per_epoch", "validation_steps"}
+# in what the process writes where it cannot make a part of the model again
+OWN_CODE = ("Could not locate", "Lambda")
 
 
 def other_backend() -> str:
@@ -36,15 +40,23 @@ def other_backend() -> str:
 
 
 def why_not(call: FitCall) -> str:
-    """Return why this training cannot travel, as the line to try; "" where it can."""
-    travels = call.form == ARRAYS and _name_arrays("x", call.arguments["x"]) is not None
-    if travels and "sample_weight" not in call.arguments and "class_weight" not in call.arguments:
-        return ""
-    return f"your data stay here: set KERAS_BACKEND={other_backend()} in a new session"
+    """Return why this training cannot travel, and what to do by hand; "" where it can."""
+    validation = call.arguments.get("validation_data", ())
+    if call.form != ARRAYS or not isinstance(validation, (tuple, list)):
+        return _by_hand("your data stay here")
+    others = STAY.intersection(call.arguments)
+    if others:
+        return _by_hand(f"it is not timed with {', '.join(others)}")
+    return ""
+
+
+def _by_hand(reason: str) -> str:
+    """Return a reason with what to do by hand."""
+    return f"{reason}: set KERAS_BACKEND={other_backend()} in a new session"
 
 
 class OtherBackend:
-    """A training whose turns another process takes. Used in a ``with`` block, or closed."""
+    """A training whose turns another process takes; to be closed."""
 
     def __init__(
         self, call: FitCall, turn_seconds: float, extra_seconds: float, patience: float = PATIENCE
@@ -61,19 +73,15 @@ class OtherBackend:
         # It starts before anything is written, so that somebody is there to delete it.
         self._child = probe.Child(command, environ, heard=True)
         try:
-            self._times_as_many, self._times_the_validation = _pack(call, Path(self._folder.name))
-        except Exception:
+            self._times_as_many = _pack(call, Path(self._folder.name))
+            self._child.tell("go")
+            answer = self._child.hear(patience)
+        except BaseException:
             self.close()
             raise
-        self._child.tell("go")
-        answer = self._child.hear(patience)
         if answer != "ready\n":
             self.close()
-            is_late = answer is None
-            error = probe.last_line(self._child.output)
-            raise ValueError(
-                "it had not compiled when the time was up" if is_late else _reason(error)
-            )
+            raise ValueError(_reason(answer, self._child.output))
 
     def turn(self) -> Turn:
         """Have a turn taken."""
@@ -83,7 +91,6 @@ class OtherBackend:
             raise ValueError("the other process ended")
         epoch, validation = json.loads(answer)
         steps = (epoch - validation) * self._times_as_many
-        validation *= self._times_the_validation
         return Turn(steps + validation + self._extra_seconds, validation)
 
     def close(self) -> None:
@@ -92,92 +99,49 @@ class OtherBackend:
         self._folder.cleanup()
 
 
-def _reason(error: str) -> str:
-    """Return why a training could not be timed there, by the last line of the process's error."""
-    if "Could not locate" in error:
-        return f"it has classes of your own: set KERAS_BACKEND={other_backend()} in a new session"
-    return f"it does not train there: {error[:80]}"
+def _reason(answer: str | None, output: str) -> str:
+    """Return why a training could not be timed there, by what the process said and wrote."""
+    if answer is None:
+        return "it had not compiled when the time was up"
+    if any(text in output for text in OWN_CODE):
+        return _by_hand("it has classes or functions of your own")
+    return f"it does not train there: {probe.last_line(output)[:80]}"
 
 
-def _name_arrays(name: str, value) -> dict | None:
-    """Return arrays by a name that says where they stand; None if they are nested more deeply.
+def _pack(call: FitCall, folder: Path) -> float:
+    """Write a call into a folder, with its first batches; return how many times as many it has.
 
-    "x" for an array itself, "x/0" for one in a list, "x/key" for one in a dictionary.
+    Raises ValueError where something cannot be written, or is too large.
     """
-    if hasattr(value, "shape"):
-        return {name: value}
-    if isinstance(value, (list, tuple)):
-        value = dict(enumerate(value))
-    if not isinstance(value, dict):
-        return None
-    named = {}
-    for key, array in value.items():
-        if not hasattr(array, "shape"):
-            return None
-        named[f"{name}/{key}"] = array
-    return named
-
-
-def _unname(name: str, arrays: dict):
-    """Return what `_name_arrays` has named: an array, or a list or dictionary of them; or None."""
-    if name in arrays:
-        return arrays[name]
-    parts = {}
-    for key, array in arrays.items():
-        head, _, place = key.partition("/")
-        if head == name:
-            parts[place] = array
-    if not parts:
-        return None
-    if all(place.isdecimal() for place in parts):
-        return [parts[str(index)] for index in range(len(parts))]
-    return parts
-
-
-def _pack(call: FitCall, folder: Path) -> tuple[float, float]:
-    """Write a call into a folder, with a few of its batches.
-
-    Return how many times as many the training data are, and the validation's. Raises ValueError
-    where the folder has no room for them.
-    """
+    import keras
     import numpy as np
 
-    pair = {"x": call.arguments["x"], "y": call.arguments.get("y")}
-    few, times_as_many = _few(pair, call.batch_size)
-    validation: dict = {}
-    times_the_validation = 1.0
-    if call.arguments.get("validation_data") is not None:
-        size = call.arguments.get("validation_batch_size") or call.batch_size
-        pair = dict(zip(("val_x", "val_y"), call.arguments["validation_data"], strict=True))
-        validation, times_the_validation = _few(pair, size)
+    a_batch = bytes_in(call.first_batches(1, 0.0))
+    steps = min(call.steps, ceil(FEW_BYTES / a_batch))
+    few = on_arrays(call.changed(callbacks=None), steps)
+    arrays: dict[str, Any] = {}
+
+    def place_of(value):
+        if not hasattr(value, "shape"):
+            return value
+        place = f"array {len(arrays)}"
+        arrays[place] = np.asarray(value)
+        return place
+
+    arguments = keras.tree.map_structure(place_of, dict(few.arguments))
+    if any(array.dtype.kind in "OSU" for array in arrays.values()):
+        raise ValueError("text and ragged data stay on TensorFlow")
     model = call.make_model()
-    # four bytes a number, and as a rule the optimizer has two for each weight
-    model_bytes = 0
-    for weight in model.weights:
-        model_bytes += 12 * prod(weight.shape)
-    if shutil.disk_usage(folder).free < 2 * (model_bytes + 2 * FEW_BYTES):
-        raise ValueError(f"{folder.parent} has no room for a copy of the model")
-    np.savez(folder / "data.npz", **few, **validation)
-    with held_back():
-        model.save(folder / "model.keras")
-    plain = {name: call.arguments[name] for name in PLAIN if name in call.arguments}
-    (folder / "arguments.json").write_text(json.dumps(plain))
-    return times_as_many, times_the_validation
-
-
-def _few(data: dict, batch_size: int) -> tuple[dict, float]:
-    """Return the first batches of some arrays, by name, and how many times as many there are."""
-    import numpy as np
-
-    named: dict = {}
-    for name, value in data.items():
-        if value is not None:
-            named |= _name_arrays(name, value) or {}
-    samples = len(next(iter(named.values())))
-    sample_bytes = sum(np.asarray(array[:1]).nbytes for array in named.values())
-    batches = ceil(FEW_BYTES / max(sample_bytes, 1) / batch_size)
-    kept = min(batches * batch_size, samples)
-    return {name: array[:kept] for name, array in named.items()}, samples / kept
+    if bytes_in(arrays) > 2 * FEW_BYTES + a_batch or model.count_params() > MOST_WEIGHTS:
+        raise ValueError(_by_hand("your model or validation is too large for a copy"))
+    np.savez(folder / "data.npz", **arrays)
+    (folder / "arguments.json").write_text(json.dumps([arguments, few.steps]))
+    try:
+        with held_back():
+            model.save(folder / "model.keras")
+    except Exception as error:
+        raise ValueError(_by_hand("your model cannot be saved")) from error
+    return call.steps / steps
 
 
 def _unpack(folder: Path) -> FitCall:
@@ -185,12 +149,10 @@ def _unpack(folder: Path) -> FitCall:
     import keras
     import numpy as np
 
+    places, steps = json.loads((folder / "arguments.json").read_text())
     with np.load(folder / "data.npz") as file:
         arrays = dict(file)
-    arguments = json.loads((folder / "arguments.json").read_text())
-    validation = _unname("val_x", arrays)
-    if validation is not None:
-        arguments["validation_data"] = (validation, _unname("val_y", arrays))
+    arguments = keras.tree.map_structure(lambda place: arrays.get(place, place), places)
 
     def make_model():
         model = keras.models.load_model(folder / "model.keras")
@@ -198,7 +160,7 @@ def _unpack(folder: Path) -> FitCall:
         model.jit_compile = None
         return model
 
-    return checked_call(make_model, _unname("x", arrays), _unname("y", arrays), arguments)
+    return FitCall(make_model, arguments, steps)
 
 
 def main(folder: str, turn_seconds: str) -> None:
