@@ -6,19 +6,14 @@ from math import ceil
 from accel_helpers.fit.fit_call import ARRAYS, DATASET, FitCall, samples_in
 
 
-def batch_size_of(call: FitCall) -> int:
-    """Return how many samples a batch of a training has."""
-    if call.form == ARRAYS:
-        return call.batch_size
-    return samples_in(call.first_batches(1, 0.0))
-
-
 def in_batches(call: FitCall, batch_size: int) -> FitCall:
     """Return a training in batches of another size.
 
     Raises ValueError if its data make batches of their own size, and of another one.
     """
-    size = batch_size_of(call)
+    size = call.batch_size
+    if call.form != ARRAYS:
+        size = samples_in(call.first_batches(1, 0.0))
     if size == batch_size:
         return call
     steps = ceil(call.steps * size / batch_size)

@@ -12,14 +12,8 @@ from functools import partial
 from math import prod
 
 from accel_helpers.fit import device_memory, other_backend, resident_turns
-from accel_helpers.fit.batches import (
-    batch_size_of,
-    bytes_in,
-    in_batches,
-    on_arrays,
-    shapes_change,
-)
-from accel_helpers.fit.fit_call import ARRAYS, DATASET, FitCall
+from accel_helpers.fit.batches import bytes_in, in_batches, on_arrays, shapes_change
+from accel_helpers.fit.fit_call import ARRAYS, DATASET, FitCall, samples_in
 from accel_helpers.machine import backend
 
 # what is timed in a turn, with the change and without
@@ -73,10 +67,10 @@ def proposals(
         return _of_validation(call)
     if verdict == "compilation":
         return _of_compiling(call, model, batches)
-    return _of_steps(verdict, call, model)
+    return _of_steps(verdict, call, model, batches)
 
 
-def _of_steps(verdict: str, call: FitCall, model) -> Iterator[Proposal]:
+def _of_steps(verdict: str, call: FitCall, model, batches: list) -> Iterator[Proposal]:
     """Yield what to try where a part of the steps takes most of an epoch."""
     if model.run_eagerly:
         # in eager mode the others would be measured in vain, and Keras decides on XLA anew
@@ -99,13 +93,13 @@ def _of_steps(verdict: str, call: FitCall, model) -> Iterator[Proposal]:
         yield _resident(call)
     else:
         yield _in_16_bits(call)
-    yield _larger_batches(call, model)
+    yield _larger_batches(call, model, batches)
 
 
 def _of_input(call: FitCall, model, batches: list) -> Iterator[Proposal]:
     """Yield what to try where a training waits for its input."""
     data = call.arguments["x"]
-    too_large = _why_not_kept(call, batches)
+    too_large = _why_no_room(bytes_in(batches[0]) * call.steps)
     if call.form == DATASET:
         yield Proposal("prefetch(AUTOTUNE)", lambda: _prefetched(call, data))
         by_hand = "set it in your own .map if you have not"
@@ -119,7 +113,7 @@ def _of_input(call: FitCall, model, batches: list) -> Iterator[Proposal]:
         kept = "an epoch kept in memory"
         yield Proposal(kept, lambda: on_arrays(call, call.steps), too_large, "frozen")
     yield _resident(call)
-    yield _larger_batches(call, model)
+    yield _larger_batches(call, model, batches)
 
 
 def _of_callbacks(call: FitCall, slowest: str) -> Iterator[Proposal]:
@@ -223,20 +217,17 @@ def _in_16_bits(call: FitCall) -> Proposal:
 # Batches
 
 
-def _larger_batches(call: FitCall, model) -> Proposal:
+def _larger_batches(call: FitCall, model, batches: list) -> Proposal:
     """Propose batches eight times as large, or less where an epoch has few steps."""
-    size = min(BATCH_FACTOR, call.steps // FEWEST_STEPS) * batch_size_of(call)
-    reason = ""
+    factor = min(BATCH_FACTOR, call.steps // FEWEST_STEPS)
+    size = max(factor, 2) * samples_in(batches)
+    reason = _why_no_room(size * _bytes_of_a_sample(model))
     if call.form not in (ARRAYS, DATASET):
-        reason = "your data make their own: make them larger there"
-    elif call.steps < 2 * FEWEST_STEPS:
+        reason = "your data make their own batches: make them larger there"
+    elif factor < 2:
         reason = f"an epoch has only {call.steps} steps"
-    elif not _has_room(size * _bytes_of_a_sample(model)):
-        reason = "they may not fit into memory"
-    if reason:
-        return Proposal("larger batches", reason=reason)
     larger = partial(in_batches, call, size)
-    return Proposal(f"batch_size={size}", larger, note="batches", alters=True)
+    return Proposal(f"batch_size={size}", larger, reason, note="batches", alters=True)
 
 
 def _bytes_of_a_sample(model) -> int:
@@ -251,10 +242,12 @@ def _bytes_of_a_sample(model) -> int:
     return 8 * numbers
 
 
-def _has_room(needed: float) -> bool:
-    """Return whether so many bytes fit into memory."""
+def _why_no_room(needed: float) -> str:
+    """Return why so many bytes are not kept in memory; "" where they fit."""
     free = device_memory.free_here()
-    return free is None or needed < SPARE_MEMORY * free
+    if free is None or needed < SPARE_MEMORY * free:
+        return ""
+    return "it may not fit into memory"
 
 
 # The input
@@ -271,10 +264,9 @@ def _in_threads(call: FitCall) -> Proposal:
     """Propose a PyDataset that makes several batches at a time, in threads."""
     workers = max(FEWEST_WORKERS, os.cpu_count() or 1)
     dataset = copy.copy(call.arguments["x"])
-    if dataset.workers >= workers:
-        return Proposal(f"workers={workers}", reason=HAVE_IT)
+    reason = HAVE_IT if dataset.workers >= workers else ""
     dataset.workers = workers
-    return _with(call, f"workers={workers}", x=dataset)
+    return Proposal(f"workers={workers}", lambda: call.changed(x=dataset), reason)
 
 
 def _in_32_bits(call: FitCall) -> Iterator[Proposal]:
@@ -292,13 +284,6 @@ def _in_32_bits(call: FitCall) -> Iterator[Proposal]:
 
     if any(array.dtype == "float64" for array in keras.tree.flatten(x)):
         yield Proposal("float32 arrays", make_call)
-
-
-def _why_not_kept(call: FitCall, batches: list) -> str:
-    """Return why an epoch's data cannot be kept in memory; "" where they can."""
-    if _has_room(bytes_in(batches[0]) * call.steps):
-        return ""
-    return "an epoch's data do not fit into memory"
 
 
 # Compiling

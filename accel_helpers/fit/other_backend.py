@@ -1,8 +1,8 @@
 """The same training in a process of its own, where Keras runs on its other backend.
 
 The model travels as a ``.keras`` file and some batches of the arrays as ``.npz``. The process runs
-this file as a program. It says "ready" when it has compiled, and then answers every line with the
-seconds of a turn. It deletes what it was given, also where this process was killed.
+this file as a program, answers every line with the seconds of a turn, the first one once it has
+compiled, and deletes what it was given, also where this process was killed.
 """
 
 import importlib.util
@@ -25,6 +25,7 @@ OTHERS = {"tensorflow": "jax", "jax": "tensorflow"}
 PATIENCE = 120  # seconds for the process to start and to compile
 FEW_BYTES = 64e6  # of the training data, of which no more travels, and of the validation's
 MOST_WEIGHTS = 50e6  # of a model that travels; with those of the optimizer that is 600 MB
+LATE = "it had not compiled when the time was up"
 # arguments with which it is not timed
 STAY = {"class_weight", "steps_per_epoch", "validation_steps"}
 # in what the process writes where it cannot make a part of the model again
@@ -74,24 +75,26 @@ class OtherBackend:
         self._child = probe.Child(command, environ, heard=True)
         try:
             self._times_as_many = _pack(call, Path(self._folder.name))
-            self._child.tell("go")
-            answer = self._child.hear(patience)
+            self._ask(patience)
         except BaseException:
             self.close()
             raise
-        if answer != "ready\n":
-            self.close()
-            raise ValueError(_reason(answer, self._child.output))
 
     def turn(self) -> Turn:
         """Have a turn taken."""
-        self._child.tell("turn")
-        answer = self._child.hear(PATIENCE)
-        if not answer:
-            raise ValueError("the other process ended")
-        epoch, validation = json.loads(answer)
+        epoch, validation = self._ask(PATIENCE)
         steps = (epoch - validation) * self._times_as_many
         return Turn(steps + validation + self._extra_seconds, validation)
+
+    def _ask(self, patience: float) -> list[float]:
+        """Return the seconds of an epoch of the process, and of validation in it."""
+        self._child.tell("turn")
+        answer = self._child.hear(patience)
+        if answer:
+            return json.loads(answer)
+        self.close()
+        is_late = answer is None
+        raise ValueError(LATE if is_late else _reason(self._child.output))
 
     def close(self) -> None:
         """End the process, and delete what it was given."""
@@ -99,13 +102,11 @@ class OtherBackend:
         self._folder.cleanup()
 
 
-def _reason(answer: str | None, output: str) -> str:
-    """Return why a training could not be timed there, by what the process said and wrote."""
-    if answer is None:
-        return "it had not compiled when the time was up"
-    if any(text in output for text in OWN_CODE):
+def _reason(error: str) -> str:
+    """Return why a training could not be timed there, by what the process wrote."""
+    if any(text in error for text in OWN_CODE):
         return _by_hand("it has classes or functions of your own")
-    return f"it does not train there: {probe.last_line(output)[:80]}"
+    return f"it does not train there: {probe.last_line(error)[:80]}"
 
 
 def _pack(call: FitCall, folder: Path) -> float:
@@ -175,10 +176,11 @@ def main(folder: str, turn_seconds: str) -> None:
         training.replan()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    print("ready", flush=True)
-    for _ in sys.stdin:
+    while True:
         turn = training.turn()
         print(json.dumps([turn.epoch, turn.validation]), flush=True)
+        if not sys.stdin.readline():
+            return
 
 
 if __name__ == "__main__":

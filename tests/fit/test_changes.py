@@ -160,10 +160,10 @@ def test_a_text_layer_is_named(keras, call_of):
 
 def test_what_is_not_tried_has_a_reason(call_of):
     found = proposed("input", call_of(BATCHES))
-    assert "make them larger there" in found["larger batches"].reason
+    assert "make them larger there" in found["batch_size=256"].reason
     assert "arrays" in found["fit_resident"].reason
     found = proposed("compute", call_of(batch_size=400))
-    assert "only 7 steps" in found["larger batches"].reason
+    assert "only 7 steps" in found["batch_size=800"].reason
     assert "a CPU" in found["mixed_float16"].reason
     found = proposed("input", call_of(DATASET))
     assert "your own .map" in found["num_parallel_calls=AUTOTUNE"].reason
@@ -176,7 +176,7 @@ def test_what_does_not_fit_into_memory_is_not_tried(call_of, monkeypatch):
     found = proposed("input", call_of(DATASET))
     assert "memory" in found[".cache()"].reason
     found = proposed("compute", call_of())
-    assert "memory" in found["larger batches"].reason
+    assert "memory" in found["batch_size=256"].reason
 
 
 # Batches
