@@ -10,7 +10,7 @@ import json
 import shutil
 import sys
 import tempfile
-from math import ceil
+from math import ceil, prod
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ PATIENCE = 120  # seconds for the process to start and to compile
 FEW_BYTES = 64e6  # of the training data, of which no more travels, and of the validation's
 MOST_WEIGHTS = 50e6  # of a model that travels; with those of the optimizer that is 600 MB
 LATE = "it had not compiled when the time was up"
-# arguments with which it is not timed
+# arguments with which it is not tried
 STAY = {"class_weight", "steps_per_epoch", "validation_steps"}
 # in what the process writes where it cannot make a part of the model again
 OWN_CODE = ("Could not locate", "Lambda")
@@ -42,12 +42,18 @@ def other_backend() -> str:
 
 def why_not(call: FitCall) -> str:
     """Return why this training cannot travel, and what to do by hand; "" where it can."""
+    import keras
+    import numpy as np
+
     validation = call.arguments.get("validation_data", ())
     if call.form != ARRAYS or not isinstance(validation, (tuple, list)):
-        return _by_hand("your data stay here")
+        return _by_hand("it is tried with arrays alone")
+    for array in keras.tree.flatten(call.first_batches(1, 0.0)):
+        if np.asarray(array).dtype.kind not in "biufc":
+            return "text and ragged data stay on TensorFlow"
     others = STAY.intersection(call.arguments)
     if others:
-        return _by_hand(f"it is not timed with {', '.join(others)}")
+        return _by_hand(f"it is not tried with {', '.join(others)}")
     return ""
 
 
@@ -130,10 +136,9 @@ def _pack(call: FitCall, folder: Path) -> float:
         return place
 
     arguments = keras.tree.map_structure(place_of, dict(few.arguments))
-    if any(array.dtype.kind in "OSU" for array in arrays.values()):
-        raise ValueError("text and ragged data stay on TensorFlow")
     model = call.make_model()
-    if bytes_in(arrays) > 2 * FEW_BYTES + a_batch or model.count_params() > MOST_WEIGHTS:
+    weights = sum(prod(weight.shape) for weight in model.weights)
+    if bytes_in(arrays) > 2 * FEW_BYTES + a_batch or weights > MOST_WEIGHTS:
         raise ValueError(_by_hand("your model or validation is too large for a copy"))
     np.savez(folder / "data.npz", **arrays)
     (folder / "arguments.json").write_text(json.dumps([arguments, few.steps]))

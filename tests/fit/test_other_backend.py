@@ -97,12 +97,14 @@ def test_what_cannot_travel_has_the_line_to_try(other):
     call = checked_call(make_model, X, Y, {})
     assert other_backend.why_not(call) == ""
     by_hand = f"set KERAS_BACKEND={other} in a new session"
+    of_text = call.changed(x=Y.astype(str))
+    assert other_backend.why_not(of_text) == "text and ragged data stay on TensorFlow"
     weighted = call.changed(class_weight={0: 2.0})
-    assert other_backend.why_not(weighted) == f"it is not timed with class_weight: {by_hand}"
+    assert other_backend.why_not(weighted) == f"it is not tried with class_weight: {by_hand}"
     validated = call.changed(validation_data=batches)
-    assert other_backend.why_not(validated) == f"your data stay here: {by_hand}"
+    assert other_backend.why_not(validated) == f"it is tried with arrays alone: {by_hand}"
     generated = call.changed(x=batches, y=None)
-    assert other_backend.why_not(generated) == f"your data stay here: {by_hand}"
+    assert other_backend.why_not(generated) == f"it is tried with arrays alone: {by_hand}"
 
 
 @pytest.mark.slow
