@@ -2,14 +2,14 @@
 
 import copy
 import tempfile
-from contextlib import AbstractContextManager
+from contextlib import ExitStack
 from pathlib import Path
 
 # attributes of Keras's callbacks that say where they write
 PLACES = ("filepath", "filename", "log_dir", "backup_dir")
 
 
-class BorrowedCallbacks(AbstractContextManager):
+class BorrowedCallbacks(ExitStack):
     """Copies of callbacks, so that no file and no state of the caller's is touched.
 
     What Keras's own callbacks write goes into temporary folders, which are gone after `close`. A
@@ -19,20 +19,12 @@ class BorrowedCallbacks(AbstractContextManager):
     def __init__(self, callbacks):
         import keras
 
+        super().__init__()
         self._callbacks = keras.tree.flatten(callbacks or [])
-        self._folders: list[tempfile.TemporaryDirectory] = []
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
     def copies(self) -> list:
         """Return a new copy of each callback."""
         return [self._copy(callback) for callback in self._callbacks]
-
-    def close(self) -> None:
-        """Delete what they wrote."""
-        for folder in self._folders:
-            folder.cleanup()
 
     def _copy(self, callback):
         """Return a copy of one callback that writes into a folder of its own."""
@@ -53,9 +45,8 @@ class BorrowedCallbacks(AbstractContextManager):
     def _redirect(self, callback, path: str) -> None:
         """Have a callback write into a temporary folder in place of a path."""
         folder = tempfile.TemporaryDirectory(prefix="accel-profile-", ignore_cleanup_errors=True)
-        self._folders.append(folder)
         # the name stays, since a checkpoint's ending says how it is written
-        new_path = str(Path(folder.name, Path(path).name))
+        new_path = str(Path(self.enter_context(folder), Path(path).name))
         # a backup's files have paths of their own, which begin with that of its folder
         for name, value in list(vars(callback).items()):
             if isinstance(value, (str, Path)) and str(value).startswith(path):
