@@ -10,6 +10,7 @@ import json
 import shutil
 import sys
 import tempfile
+from contextlib import ExitStack
 from math import ceil, prod
 from pathlib import Path
 from typing import Any
@@ -62,8 +63,8 @@ def _by_hand(reason: str) -> str:
     return f"{reason}: set KERAS_BACKEND={other_backend()} in a new session"
 
 
-class OtherBackend:
-    """A training whose turns another process takes; to be closed."""
+class OtherBackend(ExitStack):
+    """A training whose turns another process takes; to be closed, which ends that."""
 
     def __init__(
         self, call: FitCall, turn_seconds: float, extra_seconds: float, patience: float = PATIENCE
@@ -73,14 +74,15 @@ class OtherBackend:
         Raises ValueError where the model cannot be saved or made again there, and where that takes
         longer than `patience` seconds.
         """
+        super().__init__()
         self._extra_seconds = extra_seconds
-        self._folder = tempfile.TemporaryDirectory(prefix="accel-backend-")
-        command = [sys.executable, "-m", __name__, self._folder.name, str(turn_seconds)]
+        folder = self.enter_context(tempfile.TemporaryDirectory(prefix="accel-backend-"))
+        command = [sys.executable, "-m", __name__, folder, str(turn_seconds)]
         environ = probe.variables({"KERAS_BACKEND": other_backend()})
         # It starts before anything is written, so that somebody is there to delete it.
-        self._child = probe.Child(command, environ, heard=True)
+        self._child = self.enter_context(probe.Child(command, environ, heard=True))
         try:
-            self._times_as_many = _pack(call, Path(self._folder.name))
+            self._times_as_many = _pack(call, Path(folder))
             self._ask(patience)
         except BaseException:
             self.close()
@@ -101,11 +103,6 @@ class OtherBackend:
         self.close()
         is_late = answer is None
         raise ValueError(LATE if is_late else _reason(self._child.output))
-
-    def close(self) -> None:
-        """End the process, and delete what it was given."""
-        self._child.stop()
-        self._folder.cleanup()
 
 
 def _reason(error: str) -> str:
