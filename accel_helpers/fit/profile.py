@@ -8,13 +8,14 @@ from accel_helpers._values import records
 from accel_helpers._values.records import positive
 from accel_helpers.fit import changes
 from accel_helpers.fit.apart import FEW_ROUNDS, Apart
+from accel_helpers.fit.batches import shapes_change
 from accel_helpers.fit.borrowed_callbacks import BorrowedCallbacks
+from accel_helpers.fit.changes import ELSEWHERE, RESIDENT, TRAININGS, Proposal
 from accel_helpers.fit.checked import checked
 from accel_helpers.fit.clock import TakesTurns, TimeBox, Timed, Turn, epochs_of, take_turns
 from accel_helpers.fit.other_backend import OtherBackend
 from accel_helpers.fit.parts import Parts
 from accel_helpers.fit.profile_result import COMPILATION, WORDS, Change, Profile
-from accel_helpers.fit.proposal import ELSEWHERE, RESIDENT, TRAININGS, Proposal
 from accel_helpers.fit.resident_turns import TimedResident
 from accel_helpers.fit.training import Training
 from accel_helpers.fit.whole_fit import WholeFit
@@ -140,7 +141,7 @@ def _compile_seconds(apart: Apart, epoch: Measurement) -> float:
     """
     timed = apart.as_it_is
     step = epoch.median / apart.training.steps
-    if changes.shapes_change(apart.batches):
+    if shapes_change(apart.batches):
         return max(timed.first_fit - timed.first_steps * step, 0.0)
     return max(timed.first_step - step, 0.0)
 
@@ -156,7 +157,7 @@ def _share_of_compiling(apart: Apart, parts: Parts, epoch: float, seconds: float
         return 0.0
     again = 0.0
     # TensorFlow's XLA compiles for new shapes without tracing anew
-    new_shapes = apart.as_it_is.model.jit_compile and changes.shapes_change(apart.batches)
+    new_shapes = apart.as_it_is.model.jit_compile and shapes_change(apart.batches)
     if apart.late_traces or new_shapes:
         again = max(1 - sum(parts.shares.values()), 0.0) * epoch
     return (seconds + epochs * again) / (seconds + epochs * epoch)

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from math import ceil
 from typing import Any
 
 from accel_helpers._values.words import shown
@@ -220,34 +219,3 @@ def samples_in(batch) -> int:
 
     shape = keras.tree.flatten(batch)[0].shape
     return int(shape[0]) if len(shape) else 0
-
-
-def in_batches(training: Training, size: int) -> Training:
-    """Return a training in batches of another size.
-
-    Raises ValueError if its data make batches of their own.
-    """
-    if training.form == ARRAYS:
-        steps = ceil(training.steps * training.batch_size / size)
-        changed = training.changed(batch_size=size)
-    else:
-        [batch] = training.first_batches(1, 0.0)
-        own_size = samples_in(batch)
-        if own_size == size:
-            return training
-        if training.form != DATASET or not own_size:
-            raise ValueError(
-                f"batch_size must be {own_size}, the size of the batches that your "
-                f"{type(training.arguments['x']).__name__} makes; got {size}."
-            )
-        import tensorflow as tf
-
-        steps = ceil(training.steps * own_size / size)
-        dataset = training.arguments["x"].rebatch(size)
-        if int(training.arguments["x"].cardinality()) >= 0:
-            # rebatch forgets how many batches there are: fit would not know where an epoch ends
-            dataset = dataset.apply(tf.data.experimental.assert_cardinality(steps))
-        changed = training.changed(x=dataset)
-    if "steps_per_epoch" in training.arguments:
-        changed = changed.changed(steps_per_epoch=steps)
-    return replace(changed, steps=steps)

@@ -7,9 +7,10 @@ from math import ceil, prod
 
 from accel_helpers._values.records import positive, whole
 from accel_helpers.fit import take_away
+from accel_helpers.fit.batches import in_batches
 from accel_helpers.fit.checked import checked
 from accel_helpers.fit.clock import TimeBox, Timed, epochs_of, take_turns, until
-from accel_helpers.fit.training import Training, in_batches, two_models
+from accel_helpers.fit.training import Training, two_models
 from accel_helpers.measure import products
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.worth import choice

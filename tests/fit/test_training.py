@@ -1,7 +1,9 @@
 """What somebody hands to `profile_fit`: what is refused, and what is left as it was."""
 
+import tempfile
 import time
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -264,11 +266,11 @@ def test_a_training_ends_where_it_was_timed_for_long_enough(make_model):
 
 def trained_with_copies(make_model, callback):
     """Train with a copy of a callback; return what it wrote into the folder of the copies."""
-    with BorrowedCallbacks(callback) as borrowed:
-        make_model().fit(X, Y, epochs=2, verbose=0, callbacks=borrowed.copies())
-        folder = Path(borrowed._folder.name)
-        written = [path.name for path in folder.rglob("*")]
-    assert not folder.exists()
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(tempfile, "tempdir", folder):
+        with BorrowedCallbacks(callback) as borrowed:
+            make_model().fit(X, Y, epochs=2, verbose=0, callbacks=borrowed.copies())
+            written = [path.name for path in Path(folder).glob("accel-profile-*/**/*")]
+        assert not list(Path(folder).glob("accel-profile-*"))
     return written
 
 

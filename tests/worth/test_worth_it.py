@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from accel_helpers.course.quickstart import quickstart_model
-from accel_helpers.fit.profile_result import fastest
 from accel_helpers.fit.profile_result import Change, Profile
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import Measurement
