@@ -75,7 +75,7 @@ def proposed(verdict, call, slowest=""):
 def applied(proposal):
     """The function and the arguments that somebody gets from `apply`."""
     assert proposal.reason == ""
-    return Change(proposal.name, gain=None, note="", call=proposal.make_call()).apply()
+    return Change(proposal.name, gain=None, note="", training=proposal.make_call()).apply()
 
 
 def read(data):
@@ -318,7 +318,7 @@ def test_a_generator_is_kept_in_memory_and_can_be_handed_to_fit(keras):
     assert np.array_equal(arguments["x"], X[:160])
     assert "steps_per_epoch" not in arguments
     make().fit(**arguments, verbose=0)
-    change = Change("none", gain=None, note="", call=call)
+    change = Change("none", gain=None, note="", training=call)
     make, arguments = change.apply()
     history = make().fit(**arguments, epochs=2, verbose=0)
     assert len(history.epoch) == 2

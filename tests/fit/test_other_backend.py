@@ -133,7 +133,7 @@ def test_a_model_with_code_of_ones_own_is_told_what_to_do(make):
 
 
 def test_another_backend_cannot_be_applied_in_this_session():
-    change = Change("KERAS_BACKEND=jax", gain=None, note="", call=None)
+    change = Change("KERAS_BACKEND=jax", gain=None, note="", training=None)
     with pytest.raises(ValueError, match="new session"):
         change.apply()
 
