@@ -159,7 +159,7 @@ def test_a_set_that_makes_other_batches_than_the_forecast_is_of_is_refused(keras
             rows = slice(10 * index, 10 * index + 10)
             return digits[0][rows], digits[1][rows]
 
-    with pytest.raises(ValueError, match="batch_size must be 10, .* your Batches makes; got 50"):
+    with pytest.raises(ValueError, match="batch_size must be 10: your Batches .*; got 50"):
         forecast(quickstart_model, 50, "T4", x=Batches())
 
 
