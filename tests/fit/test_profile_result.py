@@ -37,7 +37,6 @@ def profile(verdict="input", shares=SHARES, **settings):
         "compile_seconds": 3.0,
         "compilations": 1,
         "late_compilations": 0,
-        "input_alone": 0.0,
         "slowest_callback": "ModelCheckpoint",
         "tried": (),
         "not_tried": {},
@@ -136,20 +135,6 @@ def test_an_epoch_is_said_with_its_steps_and_seconds():
     said = words(profile())
     assert "1,234 steps" in said
     assert "2 s" in said
-
-
-@pytest.mark.parametrize(
-    ("verdict", "seconds", "is_said"),
-    [
-        ("compute", 1.5, True),  # hardly any step waits
-        ("compute", 0.1, False),
-        ("input", 1.5, False),  # there steps wait for it
-    ],
-)
-def test_input_that_nobody_waits_for_is_said_where_it_is_long(verdict, seconds, is_said):
-    share = 0.41 if verdict == "input" else 0.01
-    said = words(profile(verdict, input_alone=seconds, shares=SHARES | {"input": share}))
-    assert ("1.5 s" in said) == is_said
 
 
 def test_a_change_that_may_gain_much_or_nothing_is_not_called_a_tie():
