@@ -49,8 +49,7 @@ class ResidentTurns:
         self._call = call
         self._clock = clock
         self._model = new_model(call)
-        needed = device_memory.memory_needed(call.arguments["x"], call.arguments["y"])
-        device_memory.check_room(needed, self._device)
+        device_memory.check_room((call.arguments["x"], call.arguments["y"]), self._device)
         steps = min(PILOT_STEPS, call.steps)
         # as many steps as a turn has time for, by and by: what an epoch begins with counts less
         # the more there are, and XLA's convolutions in a loop may take 20 times as long as in fit
@@ -73,8 +72,8 @@ class ResidentTurns:
         """Copy the data of the first steps to the device."""
         self._steps = steps
         arguments = self._call.shortened(steps)
-        arrays = device_memory.as_arrays((arguments["x"], arguments["y"]), "x and y")
-        self._tensors = device_memory.as_tensors(arrays, self._device)
+        data = (arguments["x"], arguments["y"])
+        self._tensors = device_memory.on_device(data, "x and y", self._device)
 
     def turn(self) -> Turn:
         """Train two short epochs, and return a whole one at the pace of the second."""
