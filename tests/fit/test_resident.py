@@ -45,6 +45,11 @@ def agree(history, other, tolerance=1e-4):
         assert history.history[name] == pytest.approx(values, rel=tolerance), name
 
 
+def weigh_alike(one, other):
+    for a, b in zip(one.get_weights(), other.get_weights(), strict=True):
+        assert np.allclose(a, b, atol=1e-4)
+
+
 @pytest.mark.parametrize("batch_size", [32, 900])
 def test_in_a_fixed_order_every_loss_and_metric_is_that_of_fit(digits, batch_size):
     """500 samples: 32 leaves a last batch of 20, 900 is more than all."""
@@ -56,8 +61,7 @@ def test_in_a_fixed_order_every_loss_and_metric_is_that_of_fit(digits, batch_siz
     found = fit_resident(other, x, y, **options)
     assert "val_loss" in found.history
     agree(found, expected)
-    for a, b in zip(one.get_weights(), other.get_weights(), strict=True):
-        assert np.allclose(a, b, atol=1e-4)
+    weigh_alike(one, other)
     assert int(other.optimizer.iterations) == int(one.optimizer.iterations)
 
 
@@ -71,17 +75,18 @@ def test_the_order_is_new_in_every_epoch_and_that_of_the_seed(keras, digits):
         order = random.permutation(len(x))
         losses += one.fit(x[order], y[order], shuffle=False, verbose=0).history["loss"]
     assert found.history["loss"] == pytest.approx(losses, rel=1e-4)
-    for a, b in zip(one.get_weights(), other.get_weights(), strict=True):
-        assert np.allclose(a, b, atol=1e-4)
+    weigh_alike(one, other)
 
 
 def test_by_default_the_order_is_of_the_seed_of_keras(keras, digits):
-    def loss(keras_seed):
-        one, _ = without_dropout(), keras.utils.set_random_seed(keras_seed)
-        one.set_weights(weights)
-        return fit_resident(one, *digits, verbose=0).history["loss"]
-
     weights = without_dropout().get_weights()
+
+    def loss(keras_seed):
+        model = without_dropout()
+        model.set_weights(weights)
+        keras.utils.set_random_seed(keras_seed)
+        return fit_resident(model, *digits, verbose=0).history["loss"]
+
     assert loss(1) == loss(1) != loss(2)
 
 
@@ -197,8 +202,7 @@ def test_averaged_weights_are_handed_over_as_fit_does(keras, digits):
     options = {"batch_size": 64, "epochs": 2, "shuffle": False, "verbose": 0}
     one.fit(x, y, **options)
     fit_resident(other, x, y, **options)
-    for a, b in zip(one.get_weights(), other.get_weights(), strict=True):
-        assert np.allclose(a, b, atol=1e-4)
+    weigh_alike(one, other)
     again = fit_resident(other, x, y, **options)  # average and weight share one array now
     assert np.isfinite(again.history["loss"]).all()
 
