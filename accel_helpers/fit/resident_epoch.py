@@ -115,12 +115,13 @@ def _compiled(model, mode: str) -> tuple:
     if backend.framework() == "tensorflow":
         import tensorflow as tf
 
-        def step_on(state, batch):
+        def step_in_place(state, batch):
             # It changes the variables by itself.
             step(batch)
             return state
 
-        return tf.function(partial(_steps, step_on), jit_compile=True, autograph=False), ()
+        taken = partial(_steps, step_in_place)
+        return tf.function(taken, jit_compile=True, autograph=False), ()
     import jax
 
     variables = [model.trainable_variables, model.non_trainable_variables]
