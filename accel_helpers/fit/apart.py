@@ -9,7 +9,6 @@ from accel_helpers.fit.checked import said_where_it_does_not_fit
 from accel_helpers.fit.clock import TimeBox, Timed, Turn, epochs_of, take_turns, until
 from accel_helpers.fit.parts import NOT_TOLD, Parts
 from accel_helpers.fit.training import Training, samples_in, two_models
-from accel_helpers.fit.watch import timed_callbacks
 from accel_helpers.machine import backend
 
 TURNS_IN_A_BOX = 240  # a turn takes about this part of the seconds: one in 240
@@ -46,13 +45,12 @@ class Apart:
         self.box = box
         self.turn_seconds = min(LONGEST_TURN, box.seconds / TURNS_IN_A_BOX)
         self.borrowed = BorrowedCallbacks(training.arguments.get("callbacks"))
-        callbacks = self.borrowed.copies()
-        self._callback_seconds = timed_callbacks(callbacks, box.clock)
+        self._callbacks = self.borrowed.copies()
         self.traces = _count_traces(model)
         self.as_it_is = Timed(
             training,
             self.turn_seconds,
-            callbacks=callbacks,
+            callbacks=self._callbacks,
             clock=box.clock,
             model=model,
             traces=self.traces,
@@ -81,12 +79,6 @@ class Apart:
         """How often the step was traced after the first moments."""
         return self.traces() - self._early_traces
 
-    @property
-    def slowest_callback(self) -> str:
-        """The class of the callback that took the most time, or ""."""
-        seconds = {name: total[0] for name, total in self._callback_seconds.items()}
-        return max(seconds, key=seconds.__getitem__, default="")
-
     def measure(self, patience: float = 0.25) -> Parts:
         """Take turns at everything in half of the box, and return the parts of an epoch.
 
@@ -109,7 +101,7 @@ class Apart:
         entries = {AS_IT_IS: self.as_it_is}
         model = self.as_it_is.model
         steps_alone = take_away.steps_alone(self.training)
-        if self._callback_seconds:
+        if self._callbacks:
             entries[STEPS_ALONE] = self._entry(steps_alone, model)
         in_memory = take_away.without_input(self.training, self.batches)
         entries[IN_MEMORY] = self._entry(in_memory, model)
@@ -174,7 +166,7 @@ class Apart:
         parts = self._parts_of_steps(in_memory, turns)
         # no step waits longer for its input than the input takes where nothing else is done
         parts["input"] = min(steps_alone - in_memory, turns[IDLE].epoch)
-        parts["callbacks"] = without_validation - steps_alone if self._callback_seconds else 0.0
+        parts["callbacks"] = without_validation - steps_alone if self._callbacks else 0.0
         parts["validation"] = min(as_it_is.validation, as_it_is.epoch)
         return parts
 

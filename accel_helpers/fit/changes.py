@@ -28,12 +28,6 @@ GROUPED_STEPS = 16  # so many steps per execution
 FEWEST_WORKERS = 4  # threads wait for files at the same time, however few cores there are
 SPARE_MEMORY = 0.5  # share of the free memory that a change may take
 TEXT_LAYERS = {"TextVectorization", "StringLookup"}
-# callbacks of Keras's, and the setting with which they act once an epoch
-ONCE_AN_EPOCH = {
-    "ModelCheckpoint": "save_freq",
-    "BackupAndRestore": "save_freq",
-    "TensorBoard": "update_freq",
-}
 HAVE_IT = "you have it"
 
 
@@ -51,9 +45,7 @@ class Proposal:
     undo: Callable | None = None
 
 
-def proposals(
-    verdict: str, call: Training, model, batches: list, slowest_callback: str
-) -> Iterator[Proposal]:
+def proposals(verdict: str, call: Training, model, batches: list) -> Iterator[Proposal]:
     """Return what to try where a part takes most of an epoch; `verdict` is the part's name.
 
     `model` is one of the call's, and is only asked how it was compiled; `batches` are some of the
@@ -62,7 +54,7 @@ def proposals(
     if verdict == "input":
         return _of_input(call, model, batches)
     if verdict == "callbacks":
-        return _of_callbacks(call, slowest_callback)
+        return _of_callbacks(call)
     if verdict == "validation":
         return _of_validation(call)
     if verdict == "compilation":
@@ -116,20 +108,15 @@ def _of_input(call: Training, model, batches: list) -> Iterator[Proposal]:
     yield _larger_batches(call, model, batches)
 
 
-def _of_callbacks(call: Training, slowest: str) -> Iterator[Proposal]:
-    """Yield what to try where callbacks take most of an epoch; `slowest` is the class of one."""
+def _of_callbacks(call: Training) -> Iterator[Proposal]:
+    """Yield a training without each of its callbacks."""
     import keras
 
     callbacks = keras.tree.flatten(call.arguments["callbacks"])
-    slow = [each for each in callbacks if type(each).__name__ == slowest]
-    others = [each for each in callbacks if each not in slow]
-    setting = ONCE_AN_EPOCH.get(slowest, "")
-    if any(getattr(each, setting, "epoch") != "epoch" for each in slow):
-        calm = [copy.copy(each) for each in slow]
-        for callback in calm:
-            setattr(callback, setting, "epoch")
-        yield _with(call, f"{slowest}({setting}='epoch')", callbacks=others + calm)
-    yield _with(call, f"without {slowest}", "callback", callbacks=others or None)
+    for callback in callbacks:
+        others = [each for each in callbacks if each is not callback]
+        name = f"without {type(callback).__name__}"
+        yield _with(call, name, "callback", callbacks=others or None)
 
 
 def _of_validation(call: Training) -> Iterator[Proposal]:

@@ -123,7 +123,6 @@ def profile_of(apart: Apart, parts: Parts) -> Profile:
         compile_seconds=compile_seconds,
         compilations=apart.traces(),
         late_compilations=apart.late_traces,
-        slowest_callback=apart.slowest_callback,
         tried=tried,
         not_tried=not_tried,
         notes=tuple(sentences[name] for name in apart.notes),
@@ -170,9 +169,7 @@ def _tried(
     box = apart.box
     tried = []
     not_tried = {}
-    for proposal in changes.proposals(
-        part, apart.training, timed.model, apart.batches, apart.slowest_callback
-    ):
+    for proposal in changes.proposals(part, apart.training, timed.model, apart.batches):
         # a compilation, and five turns of two trainings: it is hoped to take half as long
         needed = timed.first_fit + FEW_SAMPLES * 1.5 * timed.cost
         reason = proposal.reason

@@ -86,7 +86,6 @@ class Profile:
     compile_seconds: float  # of the first step
     compilations: int  # how often the step was traced
     late_compilations: int  # of these, after the first moments
-    slowest_callback: str  # its class, or ""
     tried: tuple[Change, ...]
     not_tried: Mapping[str, str]  # change -> reason
     notes: tuple[str, ...]  # sentences
@@ -167,7 +166,6 @@ class Profile:
             "compiling": format_duration(self.compile_seconds),
             "traces": "once" if count == 1 else f"{count} times",
             "late": self.late_compilations,
-            "callback": self.slowest_callback,
         }
 
     def on_changes(self, lead: str) -> list[str]:

@@ -37,7 +37,6 @@ def profile(verdict="input", shares=SHARES, **settings):
         "compile_seconds": 3.0,
         "compilations": 1,
         "late_compilations": 0,
-        "slowest_callback": "ModelCheckpoint",
         "tried": (),
         "not_tried": {},
         "notes": (),
@@ -116,11 +115,6 @@ def test_a_share_lies_in_its_interval_and_ends_at_one():
 def test_no_two_verdicts_read_alike():
     sentences = {words(profile(verdict)).partition(". ")[0] for verdict in Profile.OUTCOMES}
     assert len(sentences) == len(Profile.OUTCOMES)
-
-
-def test_the_callback_that_takes_most_is_named():
-    assert "ModelCheckpoint" in words(profile("callbacks"))
-    assert "ModelCheckpoint" not in words(profile("input"))
 
 
 def test_the_parts_are_said_from_the_largest_down_and_small_ones_not():
