@@ -132,7 +132,7 @@ def fit_resident(session, data, *, batch_size: int, count: int | None = None) ->
         keep = np.arange(count) % len(x)
         x, y = x[keep], y[keep]
     model = quickstart.quickstart_model(dropout=0)
-    before, needed = resident_bytes(), resident.memory_needed(x, y)
+    before, needed = resident_bytes(), x.nbytes + y.nbytes
 
     def train(turns):
         resident.fit_resident(

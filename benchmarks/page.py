@@ -74,7 +74,7 @@ different ones, repeated). An epoch has a fixed cost; beside it a sample should 
 however many there are. Sizes take turns. {flat}
 """
 MEMORY = """\
-Memory: what `resident.memory_needed` says will lie on the device, and by how much a new process
+Memory: the bytes of the arrays, which will lie on the device, and by how much a new process
 really grew from before `fit_resident` until after its first epoch. On a CPU the device's memory is
 the process's own. The compiler and its program are in it too. In brackets: by how much more a
 process grew than the one with the smallest size.

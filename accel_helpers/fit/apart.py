@@ -2,22 +2,17 @@
 
 from collections.abc import Callable, Mapping
 from math import prod
-from statistics import median
 
 from accel_helpers.fit import take_away
 from accel_helpers.fit.borrowed_callbacks import BorrowedCallbacks
 from accel_helpers.fit.checked import said_where_it_does_not_fit
-from accel_helpers.fit.clock import TimeBox, Timed, Turn, epochs_of, take_turns
+from accel_helpers.fit.clock import TimeBox, Timed, Turn, epochs_of, take_turns, until
 from accel_helpers.fit.parts import NOT_TOLD, Parts
 from accel_helpers.fit.training import Training, samples_in, two_models
-from accel_helpers.fit.watch import timed_callbacks
 from accel_helpers.machine import backend
-from accel_helpers.measure.measurement import FEW_SAMPLES
 
 TURNS_IN_A_BOX = 240  # a turn takes about this part of the seconds: one in 240
 LONGEST_TURN = 0.4  # seconds
-MEASURING_SHARE = 0.5  # of the box; the rest is for the changes
-FEW_ROUNDS = 3  # are enough where five would take the time for the changes as well
 # Where the steps alone, on batches in memory, are a smaller share of an epoch than this, none of
 # their parts can be the largest: they are not taken apart.
 SMALL_SHARE = 0.2
@@ -50,13 +45,12 @@ class Apart:
         self.box = box
         self.turn_seconds = min(LONGEST_TURN, box.seconds / TURNS_IN_A_BOX)
         self.borrowed = BorrowedCallbacks(training.arguments.get("callbacks"))
-        callbacks = self.borrowed.copies()
-        self._callback_seconds = timed_callbacks(callbacks, box.clock)
+        self._callbacks = self.borrowed.copies()
         self.traces = _count_traces(model)
         self.as_it_is = Timed(
             training,
             self.turn_seconds,
-            callbacks=callbacks,
+            callbacks=self._callbacks,
             clock=box.clock,
             model=model,
             traces=self.traces,
@@ -70,7 +64,6 @@ class Apart:
         self.batches = self.training.first_batches(take_away.MOST_BATCHES, seconds, box.clock)
         self.notes: list[str] = []  # names of sentences
         self.idle_epochs: tuple[float, ...] = ()  # seconds around a model that computes nothing
-        self.input_alone = 0.0  # seconds that the input of an epoch takes where nothing waits
         self._sizes = (0, 0)  # of a batch, and of a batch of `OTHER_SIZE`
         if take_away.has_own_step(model):
             self.notes.append("own step")
@@ -86,47 +79,29 @@ class Apart:
         """How often the step was traced after the first moments."""
         return self.traces() - self._early_traces
 
-    @property
-    def slowest_callback(self) -> str:
-        """The class of the callback that took the most time, or ""."""
-        seconds = {name: total[0] for name, total in self._callback_seconds.items()}
-        return max(seconds, key=seconds.__getitem__, default="")
+    def measure(self, patience: float = 0.25) -> Parts:
+        """Take turns at everything in half of the box, and return the parts of an epoch.
 
-    def measure(self, fewest_rounds: int = FEW_ROUNDS) -> Parts:
-        """Take turns at everything, in so many rounds at least, and return the parts of an epoch.
-
-        Only when the box is empty there are fewer.
+        For the sake of five rounds it may take this share of the box longer.
         """
         entries = self._entries()
-        turns = take_turns(entries, self._until(fewest_rounds))
+        half = self.box.seconds / 2
+        measuring = TimeBox(max(self.box.seconds_left() - half, half / 10), self.box.clock)
+        overtime = patience * self.box.seconds / measuring.seconds
+
+        def is_clear(turns: Mapping[str, list[Turn]]) -> bool:
+            return self._parts(turns).verdict != NOT_TOLD
+
+        turns = take_turns(entries, until(measuring, overtime=overtime, is_clear=is_clear))
         self.idle_epochs = epochs_of(turns[IDLE])
-        floor = turns.get(NARROW) or turns[IN_MEMORY]
-        self.input_alone = max(median(self.idle_epochs) - median(epochs_of(floor)), 0.0)
         return self._parts(turns)
-
-    def _until(self, fewest_rounds: int) -> Callable[[Mapping[str, list[Turn]]], bool]:
-        """Return when the rounds are enough."""
-        began = self.box.share_left()
-
-        def is_enough(turns: Mapping[str, list[Turn]]) -> bool:
-            rounds = len(turns[AS_IT_IS])
-            left = self.box.share_left()
-            # after the next round
-            left -= (began - left) / rounds
-            if left < 0:
-                return True
-            if rounds >= FEW_SAMPLES:
-                return left < 1 - MEASURING_SHARE or self._parts(turns).verdict != NOT_TOLD
-            return rounds >= fewest_rounds and left < (1 - MEASURING_SHARE) / 2
-
-        return is_enough
 
     def _entries(self) -> dict[str, Timed]:
         """Return the trainings that take turns, by name, each warmed up."""
         entries = {AS_IT_IS: self.as_it_is}
         model = self.as_it_is.model
         steps_alone = take_away.steps_alone(self.training)
-        if self._callback_seconds:
+        if self._callbacks:
             entries[STEPS_ALONE] = self._entry(steps_alone, model)
         in_memory = take_away.without_input(self.training, self.batches)
         entries[IN_MEMORY] = self._entry(in_memory, model)
@@ -191,7 +166,7 @@ class Apart:
         parts = self._parts_of_steps(in_memory, turns)
         # no step waits longer for its input than the input takes where nothing else is done
         parts["input"] = min(steps_alone - in_memory, turns[IDLE].epoch)
-        parts["callbacks"] = without_validation - steps_alone if self._callback_seconds else 0.0
+        parts["callbacks"] = without_validation - steps_alone if self._callbacks else 0.0
         parts["validation"] = min(as_it_is.validation, as_it_is.epoch)
         return parts
 

@@ -39,9 +39,7 @@ class Proposal:
     alters: bool = False  # whether it alters the training itself: batch size, precision
 
 
-def proposals(
-    verdict: str, training: Training, model, batches: list, slowest_callback: str
-) -> Iterator[Proposal]:
+def proposals(verdict: str, training: Training, model, batches: list) -> Iterator[Proposal]:
     """Return what to try where a part takes most of an epoch; `verdict` is the part's name.
 
     `model` is one of the training's, and is only asked how it was compiled; `batches` are some of
@@ -50,7 +48,7 @@ def proposals(
     if verdict == "input":
         return _of_input(training, batches)
     if verdict == "callbacks":
-        return _of_callbacks(training, slowest_callback)
+        return _of_callbacks(training)
     if verdict == "validation":
         return _of_validation(training)
     if verdict == "compilation":
@@ -107,13 +105,15 @@ def _of_input(training: Training, batches: list) -> Iterator[Proposal]:
     yield _larger_batches(training, batches)
 
 
-def _of_callbacks(training: Training, slowest: str) -> Iterator[Proposal]:
-    """Yield a training without its slowest callback, of which the class is named."""
+def _of_callbacks(training: Training) -> Iterator[Proposal]:
+    """Yield a training without each of its callbacks."""
     import keras
 
     callbacks = keras.tree.flatten(training.arguments["callbacks"])
-    others = [each for each in callbacks if type(each).__name__ != slowest]
-    yield _with(training, f"without {slowest}", note="callback", callbacks=others or None)
+    for callback in callbacks:
+        others = [each for each in callbacks if each is not callback]
+        name = f"without {type(callback).__name__}"
+        yield _with(training, name, note="callback", callbacks=others or None)
 
 
 def _of_validation(training: Training) -> Iterator[Proposal]:

@@ -76,18 +76,17 @@ def take_turns(
 def until(
     box: TimeBox,
     *,
-    fewest: int = FEW_SAMPLES,
     overtime: float = 1.0,
     is_clear: Callable[[dict[str, list[Turn]]], bool] = lambda turns: False,
 ) -> Callable[[dict[str, list[Turn]]], bool]:
-    """Return when it is enough: after the `fewest` rounds, once the time is up or all is clear.
+    """Return when it is enough: after five rounds, once the time is up or all is clear.
 
-    For the sake of the fewest rounds it may take this share of the box longer.
+    For the sake of the five it may take this share of the box longer.
     """
 
     def is_enough(turns: dict[str, list[Turn]]) -> bool:
         rounds = min(map(len, turns.values()))
-        if rounds < fewest:
+        if rounds < FEW_SAMPLES:
             return box.share_left() < -overtime
         return box.share_left() < 0 or is_clear(turns)
 

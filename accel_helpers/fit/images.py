@@ -3,12 +3,14 @@
 import io
 import os
 import threading
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from accel_helpers._values.records import whole
 from accel_helpers._values.words import wrapped
+
+FOR_TRAINING = 1500  # of scikit-learn's 1,797 digits; the others are for tests
 
 
 @dataclass(frozen=True)
@@ -66,39 +68,36 @@ def load_images(
     name = "MNIST"
     note = "The set that the study material uses."
     arrays = None
-    obstacle = ""
-    if (source or os.environ.get("ACCEL_DATA")) != "bundled":
-        arrays, obstacle = _mnist(time_limit)
+    is_bundled = (source or os.environ.get("ACCEL_DATA")) == "bundled"
+    if not is_bundled:
+        arrays = _mnist(time_limit)
     if arrays is None:
         arrays = _digits()
         name = "scikit-learn digits"
         note = "Real handwriting, 8x8 points brought to 28x28; it needs no network."
-        if obstacle:
-            note += f" (MNIST could not be had: {obstacle})"
-
+        if not is_bundled:
+            note += f" (MNIST could not be had within {time_limit:g} s.)"
     (x, y), (x_test, y_test) = arrays
     different = min(count, len(x))
-    if count > len(x):
-        note += f" There are {len(x):,} of them, so they are repeated."
+    if count > different:
+        note += f" There are {different:,} of them, so they are repeated."
     rows = np.arange(count) % len(x)
     return Images(x[rows], y[rows], x_test, y_test, name, note, different)
 
 
-def _mnist(seconds: float) -> tuple[tuple | None, str]:
-    """Return (MNIST, "") or, where it cannot be had within so many seconds, (None, the reason).
+def _mnist(seconds: float) -> tuple | None:
+    """Return MNIST as ((x, y), (x_test, y_test)), or None if it cannot be had in so many seconds.
 
-    MNIST is ((x, y), (x_test, y_test)), as Keras loads it from its cache or a network.
+    Keras loads it from its cache or a network.
     """
     import keras
 
-    outcomes = []
+    found = []
 
     def load() -> None:
-        try:
-            outcomes.append((keras.datasets.mnist.load_data(), ""))
-        except Exception:
-            # Whatever a network, or what stands in for one, may answer.
-            outcomes.append((None, "the download failed."))
+        # whatever a network, or what stands in for one, may answer
+        with suppress(Exception):
+            found.append(keras.datasets.mnist.load_data())
 
     # A network may never answer: then the thread is left behind, and ends with the process. What
     # Keras prints meanwhile, a progress bar, is not shown.
@@ -106,25 +105,19 @@ def _mnist(seconds: float) -> tuple[tuple | None, str]:
     with redirect_stdout(io.StringIO()):
         thread.start()
         thread.join(seconds)
-    if not outcomes:
-        return None, f"no answer within {seconds:g} s."
-    return outcomes[0]
+    return found[0] if found else None
 
 
 def _digits() -> tuple[tuple, tuple]:
-    """Return scikit-learn's digits as ((x, y), (x_test, y_test)), in the form of MNIST.
-
-    1,500 of them are for training, the other 297 for tests.
-    """
+    """Return scikit-learn's digits as ((x, y), (x_test, y_test)), in the form of MNIST."""
     import numpy as np
     from sklearn.datasets import load_digits
 
     points, labels = load_digits(return_X_y=True)
     # Each of 8 x 8 points, from 0 to 16, becomes 3 x 3 pixels; a margin of 2 makes it 28 x 28.
-    enlarged = np.kron(points.reshape(-1, 8, 8), np.ones((1, 3, 3))) * (255 / 16)
+    enlarged = points.reshape(-1, 8, 8).repeat(3, axis=1).repeat(3, axis=2) * (255 / 16)
     pictures = np.pad(enlarged, ((0, 0), (2, 2), (2, 2))).astype("uint8")
-    labels = labels.astype("int32")
     order = np.random.default_rng(0).permutation(len(pictures))
-    train = order[:1500]
-    test = order[1500:]
-    return (pictures[train], labels[train]), (pictures[test], labels[test])
+    x, x_test = np.split(pictures[order], [FOR_TRAINING])
+    y, y_test = np.split(labels[order].astype("int32"), [FOR_TRAINING])
+    return (x, y), (x_test, y_test)

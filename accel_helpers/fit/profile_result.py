@@ -7,14 +7,13 @@ from typing import ClassVar
 
 from accel_helpers._values import records
 from accel_helpers._values.words import format_duration, percent, spanned, times, wrapped
-from accel_helpers.fit.parts import NOTABLE, Parts
+from accel_helpers.fit.parts import Parts
 from accel_helpers.fit.training import GENERATOR, Training
 from accel_helpers.measure import pictures
 from accel_helpers.measure.measurement import FASTER, SAME, SLOWER, Measurement, Speedup
 
 WORDS = Path(__file__).parents[1] / "data" / "profile.toml"
 COMPILATION = "compilation"
-HIDDEN = 0.3  # share of an epoch from which on input that nobody waits for is worth a sentence
 UNDECIDED = "not told apart yet"  # of a gain that may be large or none
 MAY_BE_LARGE = 1.5  # times as fast, where an interval ends that tells nothing yet
 
@@ -87,8 +86,6 @@ class Profile:
     compile_seconds: float  # of the first step
     compilations: int  # how often the step was traced
     late_compilations: int  # of these, after the first moments
-    input_alone: float  # seconds that the input of an epoch takes where nothing waits for it
-    slowest_callback: str  # its class, or ""
     tried: tuple[Change, ...]
     not_tried: Mapping[str, str]  # change -> reason
     notes: tuple[str, ...]  # sentences
@@ -139,9 +136,6 @@ class Profile:
     def __str__(self) -> str:
         sentences = records.load(WORDS, "set of sentences")
         names = [self.verdict, "shares"]
-        is_long = self.input_alone > HIDDEN * self.epoch.median
-        if is_long and self.parts.shares["input"] < NOTABLE:
-            names.append("hidden")
         if self.compilations:
             names.append("compiled")
         if self.late_compilations:
@@ -169,11 +163,9 @@ class Profile:
             "steps": f"{self.steps:,}",
             "share": share,
             "parts": self.parts.in_words(),
-            "input": format_duration(self.input_alone),
             "compiling": format_duration(self.compile_seconds),
             "traces": "once" if count == 1 else f"{count} times",
             "late": self.late_compilations,
-            "callback": self.slowest_callback,
         }
 
     def on_changes(self, lead: str) -> list[str]:

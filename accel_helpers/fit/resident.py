@@ -10,9 +10,18 @@ from typing import Any
 
 from accel_helpers._values.records import whole
 from accel_helpers.fit.checked import replicas
-from accel_helpers.fit.device_memory import as_arrays, as_tensors, check_room, memory_needed
-from accel_helpers.fit.resident_epoch import epoch_runner
+from accel_helpers.fit.device_memory import on_device
+from accel_helpers.fit.resident_epoch import build, run_epoch
 from accel_helpers.machine import backend
+
+BATCH_HOOKS = (
+    "on_batch_begin",
+    "on_batch_end",
+    "on_train_batch_begin",
+    "on_train_batch_end",
+    "on_test_batch_begin",
+    "on_test_batch_end",
+)
 
 
 def fit_resident(
@@ -52,7 +61,7 @@ def fit_resident(
     ------
     TypeError, ValueError, MemoryError
         If an argument is not as above, or asks for what only ``fit`` can do, as ``sample_weight``
-        does; if the data do not fit into the computer's memory, before any of them are copied.
+        does; if data do not fit into the computer's memory, before they are copied.
 
     Notes
     -----
@@ -87,26 +96,24 @@ def fit_resident(
     [0, 1]
     """
     check_model(model)
+    check_callbacks(callbacks)
     batch_size = whole(batch_size, "batch_size")
     epochs = whole(epochs, "epochs")
-    check_callbacks(callbacks)
-    arrays = as_arrays((x, y), "x and y")
-    validation_arrays: tuple = ()
-    if validation_data is not None:
-        validation_arrays = as_arrays(validation_data, "validation_data")
     device = backend.where(model) if model.weights else backend.devices()[-1]
-    x_arrays, y_arrays = arrays
-    check_room(memory_needed(x_arrays, y_arrays, validation_arrays), device)
+    data = on_device((x, y), "x and y", device)
+    validation: tuple = ()
+    if validation_data is not None:
+        validation = on_device(validation_data, "validation_data", device)
     import keras
     import numpy as np
 
-    run_epoch = epoch_runner(model, arrays, batch_size)
-    if seed is None:
-        seed = np.random.randint(2**31)
-    random = np.random.default_rng(seed)
-    data = as_tensors(arrays, device)
-    validation = as_tensors(validation_arrays, device)
     samples = len(keras.tree.flatten(data)[0])
+    build(model, data, batch_size)
+    random = None
+    if shuffle:
+        if seed is None:
+            seed = np.random.randint(2**31)
+        random = np.random.default_rng(seed)
     hooks = keras.callbacks.CallbackList(
         callbacks,
         add_history=True,
@@ -120,13 +127,12 @@ def fit_resident(
     hooks.on_train_begin()
     for epoch in range(epochs):
         hooks.on_epoch_begin(epoch)
-        order_seed = int(random.integers(2**31))
-        logs = run_epoch("train", batch_size, bool(shuffle), data, order_seed)
+        logs = run_epoch(model, "train", data, batch_size, random)
         if validation:
             hooks.on_test_begin()
-            validation_logs = run_epoch("test", batch_size, False, validation, 0)
-            hooks.on_test_end(validation_logs)
-            logs |= {f"val_{name}": value for name, value in validation_logs.items()}
+            found = run_epoch(model, "test", validation, batch_size)
+            hooks.on_test_end(found)
+            logs |= {f"val_{name}": value for name, value in found.items()}
         hooks.on_epoch_end(epoch, logs)
         if model.stop_training:
             break
@@ -187,8 +193,8 @@ def start_anew(model, fresh) -> None:
     `fresh` is a model made by the same function. The program that `model` was compiled to stays
     valid. Raises ValueError if the two do not have equally many variables.
     """
-    model.optimizer.build(model.trainable_variables)
-    fresh.optimizer.build(fresh.trainable_variables)
+    for each in (model, fresh):
+        each.optimizer.build(each.trainable_variables)
     variables = [*model.variables, *model.optimizer.variables]
     fresh_variables = [*fresh.variables, *fresh.optimizer.variables]
     for variable, fresh_variable in zip(variables, fresh_variables, strict=True):
@@ -226,25 +232,12 @@ def check_callbacks(callbacks: list | None) -> None:
 
     refused = (keras.callbacks.TerminateOnNaN, keras.callbacks.BackupAndRestore)
     for callback in keras.tree.flatten(callbacks or []):
-        if isinstance(callback, refused) or _acts_within_an_epoch(callback):
+        # Keras's own hooks do nothing where it is to save or report once an epoch.
+        hooks = [getattr(callback, name).__module__ for name in BATCH_HOOKS]
+        is_own = not all(module.startswith("keras.") for module in hooks)
+        frequencies = [getattr(callback, name, "epoch") for name in ("save_freq", "update_freq")]
+        if is_own or frequencies != ["epoch", "epoch"] or isinstance(callback, refused):
             raise ValueError(
                 f"{type(callback).__name__} acts within an epoch, or says at which one to go on; "
                 "fit_resident is in Python between epochs only. Leave it out, or use model.fit."
             )
-
-
-def _acts_within_an_epoch(callback) -> bool:
-    """Return whether a Keras callback has a hook for batches, or saves or reports by batches."""
-    import keras
-
-    for name in dir(keras.callbacks.Callback):
-        if "batch_" not in name:
-            continue
-        hook = getattr(callback, name, None)
-        # The hooks that a callback inherits from Keras's base class do nothing.
-        module = getattr(hook, "__module__", "keras.")
-        if not module.startswith("keras."):
-            return True
-    save_frequency = getattr(callback, "save_freq", "epoch")
-    update_frequency = getattr(callback, "update_freq", "epoch")
-    return save_frequency != "epoch" or update_frequency != "epoch"

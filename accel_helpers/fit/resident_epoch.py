@@ -4,131 +4,97 @@ Picking the batches and all steps are in it: Keras's own ``train_step``, or ``te
 loop of the framework, which XLA compiles. It is called for about a second of steps at a time.
 """
 
-import operator
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
 from functools import partial
-from types import SimpleNamespace
 
-from accel_helpers.fit.take_away import has_own_step
 from accel_helpers.machine import backend
-from accel_helpers.machine.quiet import held_back
 
 PIECE_SECONDS = 1.0  # of an epoch, after which Python hears the stop button
 MOST_IN_A_GROUP = 16  # steps, on an accelerator
 
 
-def epoch_runner(model, arrays: tuple, batch_size: int) -> Callable[..., dict]:
-    """Return a function that runs an epoch of a model, and that compiles it when it is new.
+def build(model, data: tuple, batch_size: int) -> None:
+    """Make all variables of a model, its optimizer, loss and metrics, for its tensors (x, y).
 
-    The model was checked by `check_model`; `arrays` are its (x, y), from which its variables are
-    made if there are none yet. The function is ``run(mode, batch_size, shuffle, data, seed)``. It
-    changes the model's variables, and returns the loss and metrics of the epoch by name.
+    They must be there before: inside a compiled loop none can be made.
+    """
+    import keras
+
+    batch = keras.tree.map_structure(lambda tensor: tensor[:batch_size], data)
+    # as `fit` does on JAX: by shapes alone, so that nothing is trained or counted
+    model._symbolic_build(data_batch=batch)
+    # On JAX a step of Keras 3.8 to 3.11 reads where the variables lie, which `fit` notes first.
+    if hasattr(model, "_record_training_state_sharding_spec"):
+        model._record_training_state_sharding_spec()
+
+
+def run_epoch(model, mode: str, data: tuple, batch_size: int, random=None) -> dict:
+    """Run an epoch of a model that was built, and return its loss and metrics by name.
+
+    The mode is "train" or "test"; `data` are tensors (x, y). `random` is NumPy's generator for
+    their order; without it, they are taken as they stand.
     """
     import keras
     import numpy as np
 
-    # The programs are valid as long as none of these changes.
-    trained_ids = tuple(id(variable) for variable in model.trainable_variables)
-    ingredients = (model.optimizer, model.loss, tuple(model.metrics), trained_ids)
-    # They are kept on the model, as fit keeps its own; and in a namespace, since Keras would look
-    # into a dict.
-    cache = getattr(model, "_accel_helpers_resident", None)
-    if cache is None or cache.ingredients != ingredients:
-        _build(model, arrays, batch_size)
-        cache = SimpleNamespace(ingredients=ingredients, programs={})
-        model._accel_helpers_resident = cache
-    programs = cache.programs
-
-    def run(mode: str, batch_size: int, shuffle: bool, data: tuple, seed: int) -> dict:
-        """Run an epoch on tensors (x, y); the mode is "train" or "test"."""
-        # The number of samples is in the key, since TensorFlow warns if it traces one program anew.
-        samples = len(keras.tree.flatten(data)[0])
-        key = (mode, samples, batch_size, shuffle)
-        is_new = key not in programs
-        if is_new:
-            programs[key] = _program(model, *key)
-        model.reset_metrics()
-        # XLA writes notices to stderr when it starts.
-        notices = held_back() if is_new else nullcontext()
-        try:
-            with notices:
-                programs[key](data, seed)
-        except Exception as error:
-            error.add_note(
-                "fit_resident compiles a whole epoch with XLA. If the error names an operation "
-                "that XLA cannot compile, this model needs model.fit."
-            )
-            raise
-        # Some metrics have several values, such as F1 with one for each class: a list.
-        metrics = model.get_metrics_result()
-        return {name: np.asarray(value).tolist() for name, value in metrics.items()}
-
-    return run
-
-
-def _build(model, arrays: tuple, batch_size: int) -> None:
-    """Make all variables of a model, its optimizer, loss and metrics, with a batch of its (x, y).
-
-    They must be there before: inside a compiled loop none can be made. Their values stay as they
-    are.
-    """
-    import keras
-
-    x, y = keras.tree.map_structure(lambda array: array[:batch_size], arrays)
-    if not model.built:
-        model(x, training=False)
-    # A pass changes averages, states and the like, which then get these values back.
-    states = [(variable, keras.ops.copy(variable)) for variable in model.non_trainable_variables]
-    predicted = model(x, training=True)
-    model.optimizer.build(model.trainable_variables)
-    if model.loss is not None or not has_own_step(model):
-        model.compute_loss(x=x, y=y, y_pred=predicted)
-    model.compute_metrics(x, y, predicted)
+    samples = len(keras.tree.flatten(data)[0])
+    order = np.arange(samples, dtype="int32")
+    if random is not None:
+        random.shuffle(order)
+    # Programs are kept on the model, past Keras, which would look into them. Each is valid for one
+    # compilation, with its own optimizer and metrics, and until a layer is frozen.
+    programs = vars(model).setdefault("_resident_programs", {})
+    trained = [id(variable) for variable in model.trainable_variables]
+    key = (mode, batch_size, samples, model.optimizer, *model.metrics, *trained)
+    if key not in programs:
+        programs[key] = _program(model, mode, batch_size)
     model.reset_metrics()
-    for variable, state in states:
-        variable.assign(state)
+    try:
+        programs[key](data, order)
+    except Exception as error:
+        error.add_note(
+            "fit_resident compiles a whole epoch with XLA. If the error names an operation "
+            "that XLA cannot compile, this model needs model.fit."
+        )
+        raise
+    metrics = model.get_metrics_result()
+    # Some metrics have several values, such as F1 with one for each class: a list.
+    return {name: np.asarray(value).tolist() for name, value in metrics.items()}
 
 
-def _program(
-    model, mode: str, samples: int, batch_size: int, shuffle: bool
-) -> Callable[[tuple, int], None]:
-    """Return a function of the data and a seed that runs one epoch on the model's variables.
+def _program(model, mode: str, batch_size: int) -> Callable:
+    """Return a function that takes the steps of an epoch on data (x, y), in an order."""
+    import keras
+    import numpy as np
 
-    The mode is "train" or "test". The data are tensors (x, y), each with so many samples. The
-    steps are taken in pieces of about a second, between which Python hears the stop button.
-    """
-    # On JAX a step of Keras 3.8 to 3.11 reads where the variables lie, which `fit` notes first.
-    note_where_variables_lie = getattr(model, "_record_training_state_sharding_spec", None)
-    if note_where_variables_lie is not None:
-        note_where_variables_lie()
-    full_batches, rest = divmod(samples, batch_size)
-    group = _group(full_batches)
-    groups = full_batches // group
-    make_programs = _tensorflow_programs
-    if backend.framework() == "jax":
-        make_programs = _jax_programs
-    steps, last_step, order_of = make_programs(model, mode, samples, batch_size, group)
-    piece = 1  # so many groups
+    steps, variables = _compiled(model, mode)
+    piece = 1  # groups of steps that take about a second
 
-    def run(data: tuple, seed: int) -> None:
+    def take(data, batches, begin: int, end: int) -> None:
+        """Take the steps of the groups of batches from `begin` to before `end`."""
+        state = keras.tree.map_structure(lambda variable: variable.value, variables)
+        # For TensorFlow each number of Python's would be a new program.
+        state = steps(state, data, batches, np.int32(begin), np.int32(end))
+        keras.tree.map_structure(lambda variable, value: variable.assign(value), variables, state)
+
+    def run(data, order) -> None:
         nonlocal piece
-        order = order_of(seed, shuffle)
-        done = 0
-        while done < groups:
+        full_batches, rest = divmod(len(order), batch_size)
+        full = len(order) - rest
+        group = _group(full_batches)
+        batches = order[:full].reshape(-1, group, batch_size)
+        begin = 0
+        while begin < len(batches):
+            end = min(begin + piece, len(batches))
             started = time.perf_counter()
-            end = min(done + piece, groups)
-            steps(data, order, done, end)
+            take(data, batches, begin, end)
             backend.wait(model)
             seconds = time.perf_counter() - started
-            if seconds < PIECE_SECONDS / 2:
-                piece = min(2 * piece, groups)
-            elif seconds > PIECE_SECONDS:
-                piece = max(piece // 2, 1)
-            done = end
+            piece = max(1, int((end - begin) * PIECE_SECONDS / seconds))
+            begin = end
         if rest:
-            last_step(data, order)
+            take(data, order[full:].reshape(1, 1, rest), 0, 1)
 
     return run
 
@@ -143,141 +109,48 @@ def _group(full_batches: int) -> int:
     return max(size for size in range(1, MOST_IN_A_GROUP + 1) if full_batches % size == 0)
 
 
-def _tensorflow_programs(model, mode: str, samples: int, batch_size: int, group: int) -> tuple:
-    """Return functions that take some steps, take the last one and make an order, on TensorFlow.
-
-    A step there changes the variables by itself.
-    """
-    import tensorflow as tf
-
+def _compiled(model, mode: str) -> tuple:
+    """Return `_steps` of a model, compiled, and the variables whose values are its state."""
     step = getattr(model, f"{mode}_step")
-    # There is no state to carry from step to step, but a loop must have one.
-    no_state = tf.constant(0)
+    if backend.framework() == "tensorflow":
+        import tensorflow as tf
 
-    def step_on(state, batch):
-        step(batch)
-        return state
+        def step_in_place(state, batch):
+            # It changes the variables by itself.
+            step(batch)
+            return state
 
-    @tf.function(jit_compile=True, autograph=False)
-    def shuffled(seed):
-        # What TensorFlow would select in place of Philox is far slower under XLA on a CPU.
-        numbers = tf.random.stateless_uniform(
-            [samples], [seed, 0], None, None, tf.int32, alg="philox"
-        )
-        return tf.argsort(numbers)
-
-    def compiled(function):
-        program = tf.function(function, jit_compile=True, autograph=False)
-
-        def run(data, order, *places):
-            program(no_state, data, order, *map(tf.constant, places))
-
-        return run
-
-    def order_of(seed: int, shuffle: bool):
-        return shuffled(tf.constant(seed)) if shuffle else tf.range(samples)
-
-    steps, last_step = _steps(step_on, tf.gather, samples, batch_size, group)
-    return compiled(steps), compiled(last_step), order_of
-
-
-def _jax_programs(model, mode: str, samples: int, batch_size: int, group: int) -> tuple:
-    """Do what `_tensorflow_programs` does, on JAX: there all variables are a step's state."""
+        taken = partial(_steps, step_in_place)
+        return tf.function(taken, jit_compile=True, autograph=False), ()
     import jax
-
-    step = getattr(model, f"{mode}_step")
-
-    def step_on(state, batch):
-        _, new_state = step(state, batch)
-        return new_state
-
-    @jax.jit
-    def shuffled(seed):
-        numbers = jax.random.bits(jax.random.key(seed), (samples,))
-        return jax.numpy.argsort(numbers)
-
-    def compiled(function):
-        # The state may be overwritten in place, which saves a copy of all variables.
-        program = jax.jit(function, donate_argnums=0)
-        return partial(_run_on_variables, model, mode, program)
-
-    def order_of(seed: int, shuffle: bool):
-        return shuffled(seed) if shuffle else jax.numpy.arange(samples)
-
-    steps, last_step = _steps(step_on, operator.getitem, samples, batch_size, group)
-    return compiled(steps), compiled(last_step), order_of
-
-
-def _steps(
-    step_on: Callable, pick: Callable, samples: int, batch_size: int, group: int
-) -> tuple[Callable, Callable]:
-    """Return two functions, to be compiled, that take steps of an epoch and return the new state.
-
-    ``steps(state, data, order, begin, end)`` takes those of some groups of full batches, and
-    ``last_step(state, data, order)`` that on the last batch, which is smaller.
-
-    Parameters
-    ----------
-    step_on : callable
-        ``step_on(state, batch)`` takes a step on a batch (x, y), and returns the new state.
-    pick : callable
-        ``pick(tensor, rows)`` returns these rows of a tensor.
-    samples, batch_size, group : int
-        Of the data, of a step, and so many steps in a group.
-    """
-    import keras
-    from keras import ops
-
-    def train_on(state, data, order, start, size):
-        """Take a step on `size` samples, from the place `start` in the order on."""
-        rows = ops.slice(order, [start], [size])
-        batch = keras.tree.map_structure(lambda tensor: pick(tensor, rows), data)
-        return step_on(state, batch)
-
-    def steps(state, data, order, begin, end):
-        def train_on_group(number, state):
-            def train_on_batch(place, state):
-                start = (number * group + place) * batch_size
-                return train_on(state, data, order, start, batch_size)
-
-            return ops.fori_loop(0, group, train_on_batch, state)
-
-        return ops.fori_loop(begin, end, train_on_group, state)
-
-    def last_step(state, data, order):
-        rest = samples % batch_size
-        return train_on(state, data, order, samples - rest, rest)
-
-    return steps, last_step
-
-
-def _run_on_variables(model, mode: str, program: Callable, *arguments) -> None:
-    """Run a JAX program on all variables of a model, and give them the values that it returns.
-
-    The program is one of `_steps`, compiled; the mode is "train" or "test". JAX deletes the arrays
-    that the variables had before.
-    """
-    import jax
-    import keras
 
     variables = [model.trainable_variables, model.non_trainable_variables]
     if mode == "train":
         variables.append(model.optimizer.variables)
     variables.append(model.metrics_variables)
-    array_ids: set[int] = set()
 
-    def own_array(variable):
-        """Return the array of a variable, or a copy if another variable has the same array."""
-        # An array can be given away to the program only once.
-        array = variable.value
-        is_shared = id(array) in array_ids
-        array_ids.add(id(array))
-        if is_shared:
-            return jax.numpy.copy(array)
-        return array
+    def step_on(state, batch):
+        _, new_state = step(state, batch)
+        return new_state
 
-    state = keras.tree.map_structure(own_array, tuple(variables))
-    new_state = program(state, *arguments)
-    keras.tree.map_structure(
-        lambda variable, value: variable.assign(value), tuple(variables), new_state
-    )
+    return jax.jit(partial(_steps, step_on)), tuple(variables)
+
+
+def _steps(step_on: Callable, state, data, batches, begin, end):
+    """Take the steps of some groups of batches, and return the new state; to be compiled.
+
+    ``step_on(state, batch)`` takes a step on a batch (x, y). `batches` has the numbers of their
+    samples: of shape (groups, steps in a group, samples in a batch).
+    """
+    import keras
+    from keras import ops
+
+    def train_on_group(number, state):
+        def train_on_batch(place, state):
+            rows = batches[number, place]
+            batch = keras.tree.map_structure(lambda tensor: ops.take(tensor, rows, axis=0), data)
+            return step_on(state, batch)
+
+        return ops.fori_loop(0, batches.shape[1], train_on_batch, state)
+
+    return ops.fori_loop(begin, end, train_on_group, state)

@@ -7,15 +7,6 @@ from typing import Any
 
 from accel_helpers.machine import backend
 
-# the methods of a callback that fit calls between the begin and the end of a training
-HOOKS = (
-    "on_train_batch_begin",
-    "on_train_batch_end",
-    "on_batch_begin",
-    "on_batch_end",
-    "on_epoch_begin",
-    "on_epoch_end",
-)
 NOT_YET = math.nan  # the time of what has not happened
 
 
@@ -162,32 +153,3 @@ def goes_on(watch):
         watch.model.stop_training = watch.epochs[-1].was_cut
 
     return keras.callbacks.LambdaCallback(on_epoch_end=go_on)
-
-
-def timed_callbacks(callbacks: list, clock: Callable[[], float]) -> dict[str, list[float]]:
-    """Time the methods of callbacks from now on: {"ModelCheckpoint": [0.0], …}, in seconds.
-
-    Each list holds one number, the sum so far. Two callbacks of one class share it.
-    """
-    seconds: dict[str, list[float]] = {}
-    for callback in callbacks:
-        total = seconds.setdefault(type(callback).__name__, [0.0])
-        for name in HOOKS:
-            method = getattr(callback, name)
-            # fit skips the methods that Keras itself defines, which do nothing
-            if not getattr(method, "_is_default", False):
-                setattr(callback, name, _timed(method, total, clock))
-    return seconds
-
-
-def _timed(method: Callable, total: list[float], clock: Callable[[], float]) -> Callable:
-    """Return a function that calls a method and adds the seconds to a total."""
-
-    def timed(*arguments, **named):
-        started = clock()
-        try:
-            return method(*arguments, **named)
-        finally:
-            total[0] += clock() - started
-
-    return timed

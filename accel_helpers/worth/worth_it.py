@@ -94,7 +94,7 @@ def worth_it(
         model = apart.as_it_is.model
         _check_measurable(model)
         # an interval of the factor needs five
-        parts = apart.measure(fewest_rounds=FEW_SAMPLES)
+        parts = apart.measure(patience=1.0)
         factor = _factor(apart, parts, box)
         profile = profile_of(apart, parts)
     batch_size = samples_in(apart.batches[0])

@@ -85,16 +85,10 @@ def load(environment):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def reason(said):
-    """Give the one sentence that says why there is no MNIST."""
-    (why,) = re.findall(r"\(MNIST could not be had: (.*?\.)\)", " ".join(said.split()))
-    return why
-
-
 def test_a_network_that_refuses_is_said_and_the_lesson_has_pictures(tmp_path, closed_port):
     got = load(away_from_home(tmp_path, f"http://127.0.0.1:{closed_port}"))
     assert (got["name"], got["count"]) == ("scikit-learn digits", 1_920)
-    assert re.fullmatch(r"[^.\n]+ [^.\n]+\.", reason(got["said"])), "a sentence, not a code word"
+    assert "MNIST could not be had" in got["said"]
 
 
 @pytest.mark.slow
@@ -117,7 +111,7 @@ def test_a_network_that_never_delivers_is_given_up_in_time(tmp_path, behaviour, 
         got = load(environment)
     assert asked, "the download was tried"
     assert (got["name"], got["count"]) == ("scikit-learn digits", 1_920)
-    assert reason(got["said"]) == f"no answer within {LIMIT} s."
+    assert f"within {LIMIT} s" in got["said"]
 
 
 @pytest.mark.night

@@ -37,8 +37,6 @@ def profile(verdict="input", shares=SHARES, **settings):
         "compile_seconds": 3.0,
         "compilations": 1,
         "late_compilations": 0,
-        "input_alone": 0.0,
-        "slowest_callback": "ModelCheckpoint",
         "tried": (),
         "not_tried": {},
         "notes": (),
@@ -119,11 +117,6 @@ def test_no_two_verdicts_read_alike():
     assert len(sentences) == len(Profile.OUTCOMES)
 
 
-def test_the_callback_that_takes_most_is_named():
-    assert "ModelCheckpoint" in words(profile("callbacks"))
-    assert "ModelCheckpoint" not in words(profile("input"))
-
-
 def test_the_parts_are_said_from_the_largest_down_and_small_ones_not():
     said = words(profile()).partition("(Input that")[0]
     places = [said.index(f"{part} ") for part in SHARES if part != "validation"]
@@ -136,20 +129,6 @@ def test_an_epoch_is_said_with_its_steps_and_seconds():
     said = words(profile())
     assert "1,234 steps" in said
     assert "2 s" in said
-
-
-@pytest.mark.parametrize(
-    ("verdict", "seconds", "is_said"),
-    [
-        ("compute", 1.5, True),  # hardly any step waits
-        ("compute", 0.1, False),
-        ("input", 1.5, False),  # there steps wait for it
-    ],
-)
-def test_input_that_nobody_waits_for_is_said_where_it_is_long(verdict, seconds, is_said):
-    share = 0.41 if verdict == "input" else 0.01
-    said = words(profile(verdict, input_alone=seconds, shares=SHARES | {"input": share}))
-    assert ("1.5 s" in said) == is_said
 
 
 def test_a_change_that_may_gain_much_or_nothing_is_not_called_a_tie():
