@@ -24,8 +24,8 @@ def in_batches(training: Training, batch_size: int) -> Training:
     if training.form == DATASET:
         return changed.changed(x=_rebatched(x, batch_size, steps))
     raise ValueError(
-        f"batch_size must be {size}: your {type(x).__name__} makes its own batches, and has to be "
-        f"changed for others; got {batch_size}."
+        f"batch_size must be {size}: your {type(x).__name__} makes its own batches; "
+        f"got {batch_size}."
     )
 
 

@@ -63,10 +63,10 @@ def _of_steps(verdict: str, training: Training, model, batches: list) -> Iterato
         yield _compiled(training, model, run_eagerly=False, jit_compile=None)
         return
     if any(type(layer).__name__ in TEXT_LAYERS for layer in model.layers):
-        reason = "put the text layer into your tf.data map, and let the model begin behind it"
+        reason = "put the text layer into your tf.data map"
         yield Proposal("text work before the model", reason=reason)
     if backend.devices() == ("cpu",) and "float16" in model.dtype_policy.name:
-        reason = "a CPU computes 16 bits by way of 32: set no policy until there is a GPU"
+        reason = "a CPU computes 16 bits by way of 32: set no dtype policy there"
         yield Proposal("float32", reason=reason)
     other = other_backend.other_backend()
     if other:
@@ -88,8 +88,7 @@ def _of_input(training: Training, batches: list) -> Iterator[Proposal]:
     too_large = _why_no_room(training.steps * bytes_in(batches[0]))
     if training.form == DATASET:
         yield _with(training, "prefetch(AUTOTUNE)", x=data.prefetch(AUTOTUNE))
-        by_hand = "set it in your own .map if you have not"
-        yield Proposal("num_parallel_calls=AUTOTUNE", reason=by_hand)
+        yield Proposal("num_parallel_calls=AUTOTUNE", reason="set it in your own .map")
         cached = data.cache().prefetch(AUTOTUNE)
         yield _with(training, ".cache()", too_large, "frozen", x=cached)
     elif training.form == ARRAYS:
@@ -134,7 +133,7 @@ def _of_compiling(model, batches: list) -> Iterator[Proposal]:
         reason = "set it to a folder that stays, and the next session need not compile"
         yield Proposal("jax_compilation_cache_dir", reason=reason)
     elif model.jit_compile:
-        reason = "without XLA there is less to compile: tell it to model.compile"
+        reason = "tell it to model.compile: without XLA there is less to compile"
         yield Proposal("jit_compile=False", reason=reason)
 
 
@@ -167,7 +166,7 @@ def _grouped(training: Training, model) -> Proposal:
     """Propose 16 steps per execution."""
     reason = ""
     if not backend.groups_steps():
-        reason = "on JAX, Keras before 3.16 takes the steps one by one all the same"
+        reason = "on JAX, Keras before 3.16 takes steps one by one"
     elif training.steps < FEWEST_STEPS * GROUPED_STEPS:
         reason = f"an epoch has only {training.steps} steps"
     return _compiled(training, model, reason, "groups", steps_per_execution=GROUPED_STEPS)

@@ -15,7 +15,7 @@ from math import ceil
 from pathlib import Path
 
 from accel_helpers._values import probe
-from accel_helpers.fit.batches import bytes_in, on_arrays
+from accel_helpers.fit.batches import bytes_in
 from accel_helpers.fit.clock import Timed, Turn
 from accel_helpers.fit.training import ARRAYS, Training
 from accel_helpers.machine import backend
@@ -105,7 +105,7 @@ def _reason(error: str) -> str:
 
 
 def _pack(training: Training, folder: Path) -> float:
-    """Write a training into a folder, with its first batches; return what part of it these are not.
+    """Write a training into a folder; return how many times as many batches it has as travel.
 
     Raises ValueError where the model cannot be saved, or is too large.
     """
@@ -119,10 +119,9 @@ def _pack(training: Training, folder: Path) -> float:
         raise ValueError(_by_hand("your model cannot be saved")) from error
     a_batch = bytes_in(training.first_batches(1, 0.0))
     steps = min(training.steps, ceil(MOST_BYTES / a_batch))
-    few = on_arrays(training.changed(callbacks=None), steps)
-    travels = pickle.dumps((few.arguments, few.steps))
+    travels = pickle.dumps((training.shortened(steps), steps))
     (folder / "training.pickle").write_bytes(travels)
-    return training.steps / few.steps
+    return training.steps / steps
 
 
 def _unpack(folder: Path) -> Training:
