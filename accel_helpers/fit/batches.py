@@ -40,15 +40,15 @@ def _rebatched(dataset, batch_size: int, steps: int):
     return rebatched.apply(tf.data.experimental.assert_cardinality(steps))
 
 
-def on_arrays(training: Training, steps: int) -> Training:
-    """Return a training on arrays with the samples of the first steps, which are read for it.
+def on_arrays(training: Training) -> Training:
+    """Return a training on arrays with the samples of an epoch, which are read for it.
 
     Raises ValueError where the batches do not fit together: then their shapes differ.
     """
     import keras
     import numpy as np
 
-    batches = training.first_batches(steps, float("inf"))
+    batches = training.first_batches(training.steps, float("inf"))
     size = samples_in(batches)
     whole = keras.tree.map_structure(lambda *parts: np.concatenate(parts), *batches)
     x, y, weights = keras.utils.unpack_x_y_sample_weight(whole)

@@ -98,7 +98,7 @@ def _of_input(training: Training, batches: list) -> Iterator[Proposal]:
             in_threads = copy.copy(data)
             in_threads.workers = WORKERS
             yield _with(training, f"workers={WORKERS}", x=in_threads)
-        kept = partial(on_arrays, training, training.steps)
+        kept = partial(on_arrays, training)
         yield Proposal("an epoch kept in memory", kept, too_large, "frozen")
     yield _resident(training)
     yield _larger_batches(training, batches)
