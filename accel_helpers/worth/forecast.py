@@ -1,29 +1,24 @@
 """How fast would this model train on a chip that is not here? A table, before anything is paid."""
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from math import ceil, prod
 
 from accel_helpers._values.records import positive, whole
 from accel_helpers.fit import take_away
-from accel_helpers.fit.changes import rebatched
 from accel_helpers.fit.checked_call import checked_call, two_models
-from accel_helpers.fit.fit_call import ARRAYS, DATASET, FitCall, samples_in
+from accel_helpers.fit.fit_call import ARRAYS, FitCall, form_of, samples_in
 from accel_helpers.fit.time_box import TimeBox
 from accel_helpers.fit.timed_fit import TimedFit
+from accel_helpers.machine import backend, hardware
 from accel_helpers.measure import products
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
-from accel_helpers.worth import choice
-from accel_helpers.worth.forecast_result import Forecast
-from accel_helpers.worth.model_load import dtype_of, expected_rows
+from accel_helpers.worth.answer import Answer, beside
+from accel_helpers.worth.model_load import expected_rows
 
 CHIPS = ("T4", "L4", "A100", "H100")  # the GPUs of an NVIDIA data centre that Colab offers
 TURNS_IN_A_BOX = 30  # a turn takes this part of the seconds: one in 30
-# Where the time is up before there are five samples, they are still tried for, so many times as
-# long; as if the caller had given a second at least.
-PATIENCE = 5
-FEWEST_SECONDS = 1.0
+PATIENCE = 5  # times the seconds that five timings may take longer
 # limits of made-up data: so many batches, and so many numbers in their inputs
 MOST_BATCHES = 64
 MOST_NUMBERS = 2**24
@@ -37,11 +32,12 @@ def forecast(
     x=None,
     y=None,
     samples: int | None = None,
+    epochs: int = 5,
+    setup_minutes: float = 5.0,
     seconds: float = 6.0,
-    device: str | None = None,
-    clock: Callable[[], float] = time.perf_counter,
-) -> Forecast:
-    """Say how long a training step of this model would take on chips that are not here.
+    device: str = "cpu",
+) -> Answer:
+    """Say how fast this model would train on chips that are not here, and whether one pays.
 
     Parameters
     ----------
@@ -57,20 +53,22 @@ def forecast(
         Your data, as for ``fit``; without them, made-up numbers of the same shapes are timed.
     samples : int, optional
         In an epoch; by default as many as x has.
+    epochs : int, optional
+        Of your training.
+    setup_minutes : float, optional
+        What another machine costs first: changing the runtime, installing, uploading, compiling.
     seconds : float, optional
-        For timing the training on this machine (0: not at all). A slow one may take up to five
-        times as long, for five timings.
+        For timing the training on this machine (0: not at all). A slow one may take six times as
+        long, for five timings.
     device : str, optional
-        Where to time it, "cpu" or "gpu"; by default on the accelerator, if there is one.
-    clock : callable, optional
-        What returns the time in seconds.
+        Where to time it, "cpu" or "gpu".
 
     Returns
     -------
-    Forecast
-        `choices(epochs=40)`: which chip, if any; `parts("T4")`: compute, memory and overhead of a
-        step there; `rows`, one for each chip; `faster(row)`, or None with fewer than five timings
-        here; `ceiling`. It prints as a table.
+    Answer
+        It prints as a table of the chips, with a sentence on whether one pays. Its `rows` have a
+        chip each: seconds of a `step` with feeding and Python as they are here, `terms` of it
+        (compute, memory and overhead), how many times as fast it is (`faster`), and `pays`.
 
     Raises
     ------
@@ -92,90 +90,82 @@ def forecast(
     ...     model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(3)])
     ...     model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
     ...     return model
-    >>> parts = forecast(make_model, 32, chips=("T4",), seconds=0).parts("T4")
-    >>> max(parts, key=parts.get)
+    >>> forecast(make_model, 32, chips=("T4",), seconds=0).rows[0].largest
     'overhead'
     """
-    call = checked_call(make_model, x, y, {}) if x is not None else FitCall(make_model, {})
-    model, timed_model = two_models(call)
-    if chips is None:
-        chips = _default_chips()
-    rows, notes = expected_rows(model, batch_size, chips)
-    # of an epoch: by the caller's number of samples, else by the data, if there are any
-    steps = None
-    if samples:
-        steps = ceil(whole(samples, "samples") / batch_size)
-    unmeasured = Forecast(model.name, batch_size, dtype_of(model), rows, notes, steps)
     seconds = positive(seconds, "seconds", zero=True)
-    if seconds == 0:
-        return unmeasured
-
+    batch_size = whole(batch_size, "batch_size")
+    call = FitCall(make_model, {}) if x is None else _call_in_batches(make_model, x, y, batch_size)
+    model, timed_model = two_models(call)
+    gpu = attached()
+    if chips is None:
+        # the name of the attached chip, such as "A100-SXM4-40GB", has a short one in it
+        chips = (gpu, *(chip for chip in CHIPS if chip not in gpu)) if gpu else CHIPS
+    rows, notes = expected_rows(model, batch_size, chips)
+    answer = Answer(
+        model.name,
+        rows,
+        epochs=whole(epochs, "epochs"),
+        setup_minutes=positive(setup_minutes, "setup_minutes", zero=True),
+        # of an epoch: by the caller's number of samples, else by the data, if there are any
+        steps=ceil(whole(samples, "samples") / batch_size) if samples else call.steps,
+        notes=notes,
+        place=f"this {device.upper()}",
+        attached=gpu,
+    )
+    if not seconds:
+        return answer
     if x is None:
         x, y = _made_up_data(model, batch_size)
-        call = in_batches(checked_call(make_model, x, y, {}), batch_size)
-    else:
-        call = in_batches(call, batch_size)
-        steps = steps or call.steps
-    here, host = _time_here(replace(call, device=device or ""), timed_model, seconds, clock)
-    return replace(unmeasured, steps=steps, here=here, host=host)
+        call = _call_in_batches(make_model, x, y, batch_size)
+    here, host = _time_here(replace(call, device=device), timed_model, seconds)
+    return replace(answer, rows=beside(rows, here, host), here=here)
 
 
-def _default_chips() -> tuple[str, ...]:
-    """Return the names of `CHIPS`, behind that of the attached GPU if there is one."""
-    attached_chip = choice.attached()
-    if not attached_chip:
-        return CHIPS
-    # its full name, such as "A100-SXM4-40GB", has the short one in it
-    other_chips = [chip for chip in CHIPS if chip not in attached_chip]
-    return (attached_chip, *other_chips)
+def attached() -> str:
+    """Return the name of the GPU that Keras uses here, such as "A100-SXM4-40GB" or "G4".
+
+    It is "" if Keras uses none, or if the data sheet of the GPU is not known.
+    """
+    if "gpu" not in backend.devices():
+        return ""
+    chip = hardware.match(backend.device_name("gpu"))
+    if chip is None or not chip.mem_bw_gb_s or chip.kind != "GPU":
+        return ""
+    # of the names that a chip is found by, the one that people use
+    return min(chip.names, key=len)
 
 
 def _made_up_data(model, batch_size: int) -> tuple:
-    """Return x and y of some batches of made-up numbers, as ``fit`` takes them.
+    """Return x and y of some batches of zeros, as ``fit`` takes them.
 
     Their shapes are those of the model's inputs and of what its loss compares with its outputs.
     """
+    import keras
     import numpy as np
 
-    generator = np.random.default_rng(0)
     # enough batches for a turn of fast steps, but never more memory than `MOST_NUMBERS` take
     numbers_in_a_batch = batch_size * sum(prod(tensor.shape[1:]) for tensor in model.inputs)
     batches = max(1, min(MOST_BATCHES, MOST_NUMBERS // numbers_in_a_batch))
     samples = batches * batch_size
-
-    def array_like(tensor):
-        """Return an array for an input or output of the model, which has any size of batch."""
-        shape = (samples, *tensor.shape[1:])
-        # any vocabulary has a word 0
-        if "int" in tensor.dtype:
-            return np.zeros(shape, "int32")
-        return generator.random(shape, "float32")
-
-    x = [array_like(tensor) for tensor in model.inputs]
+    # any vocabulary has a word 0, and any model a class 0
+    x = []
+    for tensor in model.inputs:
+        dtype = "int32" if "int" in tensor.dtype else "float32"
+        x.append(np.zeros((samples, *tensor.shape[1:]), dtype))
     losses = model.loss
     if isinstance(losses, dict):
-        losses = [losses.get(name) for name in model.output_names]
+        losses = [losses[name] for name in model.output_names]
     elif not isinstance(losses, list):
         losses = [losses] * len(model.outputs)
     y = []
-    for tensor, loss in zip(model.outputs, losses, strict=False):
-        if _takes_labels(loss):
-            y.append(np.zeros((samples, *tensor.shape[1:-1]), "int32"))
-        else:
-            y.append(array_like(tensor))
+    for tensor, loss in zip(model.outputs, losses, strict=True):
+        shape = tensor.shape[1:]
+        # such a loss takes the number of a class in place of a number for each
+        if products.name_of(keras.losses.get(loss)).startswith("sparse"):
+            shape = shape[:-1]
+        y.append(np.zeros((samples, *shape), "float32"))
     return _single(x), _single(y)
-
-
-def _takes_labels(loss) -> bool:
-    """Return whether a loss takes the number of a class for each sample, and no array of its own.
-
-    `loss` is a name, a function or an object of Keras, or None, which takes no labels.
-    """
-    import keras
-
-    if not loss:
-        return False
-    return products.name_of(keras.losses.get(loss)).startswith("sparse")
 
 
 def _single(arrays: list):
@@ -183,54 +173,40 @@ def _single(arrays: list):
     return arrays[0] if len(arrays) == 1 else arrays
 
 
-def in_batches(call: FitCall, batch_size: int) -> FitCall:
-    """Return a training in batches of another size.
+def _call_in_batches(make_model, x, y, batch_size: int) -> FitCall:
+    """Return a checked call of ``fit`` in batches of this size.
 
-    Raises ValueError if its data make batches of their own size, and of another one.
+    Raises ValueError if its data make batches of their own, and of another size.
     """
-    if call.form == ARRAYS:
-        count = call.steps * call.batch_size
-        return replace(call.changed(batch_size=batch_size), steps=ceil(count / batch_size))
+    if form_of(x) == ARRAYS:
+        return checked_call(make_model, x, y, {"batch_size": batch_size})
+    call = checked_call(make_model, x, y, {})
     [first_batch] = call.first_batches(1, 0.0)
     size = samples_in(first_batch)
-    if size == batch_size:
-        return call
-    if call.form != DATASET:
-        raise ValueError(
-            f"batch_size must be {size}, the size of the batches that your "
-            f"{type(call.arguments['x']).__name__} makes; got {batch_size}."
-        )
-    steps = ceil(call.steps * size / batch_size)
-    dataset = rebatched(call.arguments["x"], batch_size, steps)
-    return replace(call.changed(x=dataset), steps=steps)
+    if size != batch_size:
+        raise ValueError(f"batch_size must be {size}, as your data make them; got {batch_size}.")
+    return call
 
 
-def _time_here(
-    call: FitCall, model, seconds: float, clock: Callable[[], float]
-) -> tuple[Measurement, Measurement]:
+def _time_here(call: FitCall, model, seconds: float) -> tuple[Measurement, Measurement]:
     """Return the seconds of a step here: of a model, and of one that computes nothing.
 
-    `seconds` is about how long that may take.
+    They take turns, there and back: a machine that gets slower is then unfair to neither.
     """
-    box = TimeBox(seconds, clock)
-    turn_seconds = seconds / TURNS_IN_A_BOX
+    box = TimeBox(seconds)
     with call.on_its_device():
-        idle = take_away.idle_model()
-    trainings = [TimedFit(call, turn_seconds, model=each, clock=clock) for each in (model, idle)]
+        models = [model, take_away.idle_model()]
+    trainings = [TimedFit(call, seconds / TURNS_IN_A_BOX, model=each) for each in models]
     for training in trainings:
         training.warm_up(seconds)
         training.replan()
-
-    # an interval needs five samples, and without it nothing is said: for these longer
-    box_for_an_interval = TimeBox(PATIENCE * max(seconds, FEWEST_SECONDS), clock)
-    samples: tuple[list[float], list[float]] = ([], [])
-    while True:
-        for training, seconds_of_steps in zip(trainings, samples, strict=True):
-            seconds_of_steps.append(training.turn().epoch / call.steps)
-        seconds_left = box.seconds_left()
-        if len(samples[0]) < FEW_SAMPLES:
-            seconds_left = max(seconds_left, box_for_an_interval.seconds_left())
-        if seconds_left <= 0:
+    samples: list[list[float]] = [[], []]
+    order = [0, 1]
+    while box.seconds_left() > 0 or len(samples[0]) < FEW_SAMPLES:
+        for which in order:
+            samples[which].append(trainings[which].turn().epoch / call.steps)
+        order.reverse()
+        if box.share_left() < -PATIENCE:
             break
     here, host = map(Measurement.from_samples, samples)
     return here, host

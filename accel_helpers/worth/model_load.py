@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from math import prod
+from pathlib import Path
 
 from accel_helpers._values import records
 from accel_helpers._values.records import whole
@@ -9,34 +10,47 @@ from accel_helpers._values.words import shown
 from accel_helpers.machine import backend
 from accel_helpers.measure import products
 from accel_helpers.worth import step_time
-from accel_helpers.worth.break_even import WORDS
 
+# the sentences of this folder's answers
+WORDS = Path(__file__).parents[1] / "data" / "worth.toml"
 # classes of Keras layers that run a loop over time steps
 LOOPS = {"LSTM", "GRU", "SimpleRNN", "Bidirectional"}
 
 
-def expected_rows(
-    model, batch_size: int, chips: tuple[str, ...] | str
-) -> tuple[tuple[step_time.Row, ...], tuple[str, ...]]:
-    """Return a row for each chip, calculated from the model alone, and notes on what was counted.
+def expected_rows(model, batch_size: int, chips: Iterable) -> tuple:
+    """Return a row for each chip, calculated from the model alone, and how far to trust them.
 
-    `chips` are names such as "T4", or one name. Raises ValueError if a chip is unknown, and what
-    `load_of` does.
+    `chips` are names such as "T4", or one name. The second is a tuple of sentences. Raises
+    ValueError if a chip is unknown, and what `load_of` does.
     """
     load, counted = load_of(model, batch_size)
     if isinstance(chips, str):
-        chips = (chips,)
+        chips = [chips]
     dtype = dtype_of(model)
     rows = tuple(step_time.on_chip(load, chip, dtype, training=True) for chip in chips)
-    notes = counted.notes
-    sentences = records.load(WORDS, "set of sentences")["forecast"]
-    # how many published steps in JAX were compared, and how many of them are of light models
-    jax = step_time.score()["jax"]
-    if backend.framework() == "jax" and step_time.is_light(load) and not jax["light"]:
-        notes += (sentences["jax"].format(**jax),)
-    if any(row.kind in LOOPS for row in counted.rows):
-        notes += (sentences["loops"],)
-    return rows, notes
+    kinds = {row.kind for row in counted.rows}
+    return rows, (_trust_in(rows, kinds), *counted.notes)
+
+
+def _trust_in(rows: tuple, kinds: set) -> str:
+    """Say how good a forecast is, by those of the published trainings that are most like this one.
+
+    `kinds` are those of the model's layers.
+    """
+    score = step_time.score()
+    longest = score["small_keras"]["longest"]
+    is_light = rows[0].light
+    name = "light" if is_light else "published"
+    # Keras's own examples have shorter steps than most published benchmarks
+    if any(row.terms and row.step[0] <= longest for row in rows):
+        name = "small_keras"
+    # of steps in JAX perhaps no light one was compared
+    if is_light and backend.framework() == "jax" and not score["jax"]["light"]:
+        name = "jax"
+    if kinds & LOOPS:
+        name = "loops"
+    sentence = records.load(WORDS, "set of sentences")["trust"][name]
+    return sentence.format(**score.get(name, {}))
 
 
 def load_of(model, batch_size: int) -> tuple[step_time.Load, products.Counted]:
@@ -60,19 +74,11 @@ def load_of(model, batch_size: int) -> tuple[step_time.Load, products.Counted]:
     kept = _numbers_of_the_optimizer(model)
     load = _sum_of(counted.rows)._replace(kept=kept, examples=batch_size)
     if any(row.frozen for row in counted.rows):
-        without_way_back = []
-        frozen_above_trained = []
-        for row in counted.rows:
-            # a frozen layer above a trained one hands a gradient on, and learns nothing; below all
-            # trained layers there is no gradient at all
-            if row.frozen and row.passes_back:
-                frozen_above_trained.append(row)
-            elif not (row.learns or row.passes_back):
-                without_way_back.append(row)
-        load = load._replace(
-            no_way_back=_sum_of(without_way_back),
-            frozen=_sum_of(frozen_above_trained),
-        )
+        # a frozen layer above a trained one hands a gradient on, and learns nothing; below all
+        # trained layers there is no gradient at all
+        still = [row for row in counted.rows if not (row.learns or row.passes_back)]
+        frozen = [row for row in counted.rows if row.frozen and row.passes_back]
+        load = load._replace(no_way_back=_sum_of(still), frozen=_sum_of(frozen))
     return load, counted
 
 
@@ -87,12 +93,8 @@ def _numbers_of_the_optimizer(model) -> int:
 
 def _sum_of(rows: Iterable) -> step_time.Load:
     """Return what some layers, rows of a count, ask of a chip together in a forward pass."""
-    return step_time.Load(
-        product_flops=sum(row.product_flops for row in rows),
-        made=sum(row.made for row in rows),
-        parameters=sum(row.parameters for row in rows),
-        operations=sum(row.operations for row in rows),
-    )
+    names = ("product_flops", "made", "parameters", "operations")
+    return step_time.Load(*(sum(getattr(row, name) for row in rows) for name in names))
 
 
 def dtype_of(model) -> str:
