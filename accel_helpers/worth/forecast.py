@@ -13,7 +13,7 @@ from accel_helpers.fit.timed_fit import TimedFit
 from accel_helpers.machine import backend, hardware
 from accel_helpers.measure import products
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
-from accel_helpers.worth.answer import Answer, beside
+from accel_helpers.worth.answer import Answer, fed
 from accel_helpers.worth.model_load import expected_rows
 
 CHIPS = ("T4", "L4", "A100", "H100")  # the GPUs of an NVIDIA data centre that Colab offers
@@ -35,7 +35,6 @@ def forecast(
     epochs: int = 5,
     setup_minutes: float = 5.0,
     seconds: float = 6.0,
-    device: str = "cpu",
 ) -> Answer:
     """Say how fast this model would train on chips that are not here, and whether one pays.
 
@@ -58,10 +57,8 @@ def forecast(
     setup_minutes : float, optional
         What another machine costs first: changing the runtime, installing, uploading, compiling.
     seconds : float, optional
-        For timing the training on this machine (0: not at all). A slow one may take six times as
+        For timing the training on this CPU (0: not at all). A slow one may take six times as
         long, for five timings.
-    device : str, optional
-        Where to time it, "cpu" or "gpu".
 
     Returns
     -------
@@ -94,32 +91,32 @@ def forecast(
     'overhead'
     """
     seconds = positive(seconds, "seconds", zero=True)
+    setup_minutes = positive(setup_minutes, "setup_minutes", zero=True)
+    epochs = whole(epochs, "epochs")
     batch_size = whole(batch_size, "batch_size")
-    call = FitCall(make_model, {}) if x is None else _call_in_batches(make_model, x, y, batch_size)
-    model, timed_model = two_models(call)
-    gpu = attached()
-    if chips is None:
-        # the name of the attached chip, such as "A100-SXM4-40GB", has a short one in it
-        chips = (gpu, *(chip for chip in CHIPS if chip not in gpu)) if gpu else CHIPS
-    rows, notes = expected_rows(model, batch_size, chips)
-    answer = Answer(
-        model.name,
-        rows,
-        epochs=whole(epochs, "epochs"),
-        setup_minutes=positive(setup_minutes, "setup_minutes", zero=True),
-        # of an epoch: by the caller's number of samples, else by the data, if there are any
-        steps=ceil(whole(samples, "samples") / batch_size) if samples else call.steps,
-        notes=notes,
-        place=f"this {device.upper()}",
-        attached=gpu,
-    )
-    if not seconds:
-        return answer
-    if x is None:
-        x, y = _made_up_data(model, batch_size)
+    call = FitCall(make_model, {})
+    if x is not None:
         call = _call_in_batches(make_model, x, y, batch_size)
-    here, host = _time_here(replace(call, device=device), timed_model, seconds)
-    return replace(answer, rows=beside(rows, here, host), here=here)
+    model, timed_model = two_models(call)
+    rows, notes = expected_rows(model, batch_size, chips or _default_chips())
+    steps = call.steps
+    if samples:
+        steps = ceil(whole(samples, "samples") / batch_size)
+    here = None
+    if seconds:
+        if x is None:
+            x, y = _made_up_data(model, batch_size)
+            call = _call_in_batches(make_model, x, y, batch_size)
+        here, host = _time_here(call, timed_model, seconds)
+        rows = tuple(fed(row, here, host) for row in rows)
+    return Answer(model.name, rows, epochs, setup_minutes, steps, here, notes)
+
+
+def _default_chips() -> tuple[str, ...]:
+    """Return the names of `CHIPS`, behind that of the attached GPU if there is one."""
+    gpu = attached()
+    # its full name, such as "A100-SXM4-40GB", has the short one in it
+    return (gpu, *(chip for chip in CHIPS if chip not in gpu)) if gpu else CHIPS
 
 
 def attached() -> str:
@@ -149,14 +146,11 @@ def _made_up_data(model, batch_size: int) -> tuple:
     batches = max(1, min(MOST_BATCHES, MOST_NUMBERS // numbers_in_a_batch))
     samples = batches * batch_size
     # any vocabulary has a word 0, and any model a class 0
-    x = []
-    for tensor in model.inputs:
-        dtype = "int32" if "int" in tensor.dtype else "float32"
-        x.append(np.zeros((samples, *tensor.shape[1:]), dtype))
+    x = [np.zeros((samples, *tensor.shape[1:]), tensor.dtype) for tensor in model.inputs]
     losses = model.loss
     if isinstance(losses, dict):
         losses = [losses[name] for name in model.output_names]
-    elif not isinstance(losses, list):
+    if not isinstance(losses, list):
         losses = [losses] * len(model.outputs)
     y = []
     for tensor, loss in zip(model.outputs, losses, strict=True):
@@ -164,7 +158,7 @@ def _made_up_data(model, batch_size: int) -> tuple:
         # such a loss takes the number of a class in place of a number for each
         if products.name_of(keras.losses.get(loss)).startswith("sparse"):
             shape = shape[:-1]
-        y.append(np.zeros((samples, *shape), "float32"))
+        y.append(np.zeros((samples, *shape)))
     return _single(x), _single(y)
 
 
@@ -174,18 +168,17 @@ def _single(arrays: list):
 
 
 def _call_in_batches(make_model, x, y, batch_size: int) -> FitCall:
-    """Return a checked call of ``fit`` in batches of this size.
+    """Return a checked call of ``fit`` on the CPU, in batches of this size.
 
     Raises ValueError if its data make batches of their own, and of another size.
     """
-    if form_of(x) == ARRAYS:
-        return checked_call(make_model, x, y, {"batch_size": batch_size})
-    call = checked_call(make_model, x, y, {})
+    arguments = {"batch_size": batch_size} if form_of(x) == ARRAYS else {}
+    call = checked_call(make_model, x, y, arguments)
     [first_batch] = call.first_batches(1, 0.0)
     size = samples_in(first_batch)
-    if size != batch_size:
+    if not arguments and size != batch_size:
         raise ValueError(f"batch_size must be {size}, as your data make them; got {batch_size}.")
-    return call
+    return replace(call, device="cpu")
 
 
 def _time_here(call: FitCall, model, seconds: float) -> tuple[Measurement, Measurement]:

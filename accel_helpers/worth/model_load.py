@@ -29,17 +29,16 @@ def expected_rows(model, batch_size: int, chips: Iterable) -> tuple:
     dtype = dtype_of(model)
     rows = tuple(step_time.on_chip(load, chip, dtype, training=True) for chip in chips)
     kinds = {row.kind for row in counted.rows}
-    return rows, (_trust_in(rows, kinds), *counted.notes)
+    return rows, (_trust_in(rows, step_time.is_light(load), kinds), *counted.notes)
 
 
-def _trust_in(rows: tuple, kinds: set) -> str:
+def _trust_in(rows: tuple, is_light: bool, kinds: set) -> str:
     """Say how good a forecast is, by those of the published trainings that are most like this one.
 
     `kinds` are those of the model's layers.
     """
     score = step_time.score()
     longest = score["small_keras"]["longest"]
-    is_light = rows[0].light
     name = "light" if is_light else "published"
     # Keras's own examples have shorter steps than most published benchmarks
     if any(row.terms and row.step[0] <= longest for row in rows):

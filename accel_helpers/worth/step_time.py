@@ -33,7 +33,7 @@ FULL = {
 LOW_POWER = 75  # watts; such cards reach less of their peaks, for want of power
 KEPT = 3  # numbers kept for the way back for each that a product makes; at least one
 # the chip that Colab lends for free: its units for short numbers do nothing for float32
-FASTER_IN_FLOAT16 = "NVIDIA T4"
+LENT = "NVIDIA T4"
 # the units that a chip multiplies a number type with, and the column of their TFLOP/s
 UNITS = {
     "float32": ("float32", "peak_fp32_tflops"),
@@ -88,16 +88,19 @@ class Row:
     terms: Mapping  # seconds of compute, memory, overhead; {} where nothing was forecast
     step: tuple[float, float, float]  # seconds, low and high; of a TPU thrice the least
     memory: str = FITS  # or "may not fit", or "does not fit"
-    fitted: bool = False  # rows of this chip were
-    light: bool = False  # the model is of the class of light ones that `score` tells apart
     fitting_batch: int = 0  # of what does not fit, the largest power of two that does; 0: none
-    float16_seconds: float | None = None  # of a float32 model on a T4, the step in float16
-    measured: bool = False  # timed, and not forecast
+    float16_seconds: float = 0.0  # of a float32 model on a T4, the step in float16; 0 elsewhere
+    price: str = "paid"  # or "free", or "measured", where it was timed and not forecast
     faster: Span = NOT_KNOWN  # times as fast as the machine beside it
     seconds: Span = NOT_KNOWN  # of a whole training, set-up included
     # seconds of training on the other machine from which the chip may pay, and surely pays
     pays_from: Span = NOT_KNOWN
     pays: str = ""  # a verdict
+
+    @property
+    def measured(self) -> bool:
+        """Whether it was timed, and not forecast."""
+        return self.price == "measured"
 
     @property
     def largest(self) -> str:
@@ -235,7 +238,7 @@ def on_chip(load: Load, name: str, dtype: str, training: bool) -> Row:
     if memory == DOES_NOT_FIT:
         fitting_batch = _fitting_batch(load, chip, dtype, training)
     parts = {}
-    float16_seconds = None
+    float16_seconds = 0.0
     if chip.kind == "TPU":
         seconds = low = high = _least_seconds(load, chip, dtype, training)
     else:
@@ -243,18 +246,16 @@ def on_chip(load: Load, name: str, dtype: str, training: bool) -> Row:
         parts = terms(load, chip, "tfloat32" if dtype == "float32" else dtype, training)
         seconds = sum(parts.values())
         low, high = interval(chip, seconds)
-    if chip.name == FASTER_IN_FLOAT16 and dtype == "float32":
+    if chip.name == LENT and dtype == "float32":
         float16_seconds = sum(terms(load, chip, "float16", training).values())
-    was_fitted = chip.name in fitted().chips
     return Row(
         name,
         parts,
         step=(seconds, low, high),
         memory=memory,
-        fitted=was_fitted,
-        light=is_light(load),
         fitting_batch=fitting_batch,
         float16_seconds=float16_seconds,
+        price="free" if chip.name == LENT else "paid",
     )
 
 

@@ -14,8 +14,9 @@ from accel_helpers.fit.timed_fit import TimedFit
 from accel_helpers.machine import backend
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
-from accel_helpers.worth.answer import Answer, any_chip, beside, measured
+from accel_helpers.worth.answer import Answer, any_chip, fed, measured
 from accel_helpers.worth.model_load import expected_rows
+from accel_helpers.worth.step_time import Row
 
 # chips for a forecast where there is no accelerator, the cheapest first
 CHIPS = ("T4", "L4", "A100")
@@ -142,23 +143,18 @@ def worth_of(
     CPU's over that of feeding it.
     """
     here, host = (_of_a_step(each, profile.steps) for each in (factor.slow, factor.fast))
-    answer = Answer(
-        model.name,
-        rows=(measured(factor),),
-        epochs=epochs,
-        setup_minutes=setup_minutes,
-        steps=profile.steps,
-        here=here,
-        profile=profile,
-    )
+    notes: tuple[str, ...] = ()
     if factor.fast.name in ("gpu", "tpu"):
-        return answer
-    try:
-        rows, notes = expected_rows(model, batch_size, CHIPS)
-    except (TypeError, ValueError) as error:
-        # the work of a layer cannot be counted
-        return replace(answer, rows=(any_chip(here, host),), notes=(str(error),))
-    return replace(answer, rows=beside(rows, here, host), notes=notes)
+        rows: tuple[Row, ...] = (measured(factor),)
+    else:
+        try:
+            rows, notes = expected_rows(model, batch_size, CHIPS)
+            rows = tuple(fed(row, here, host) for row in rows)
+        except (TypeError, ValueError) as error:
+            # the work of a layer cannot be counted
+            rows, notes = (any_chip(here, host),), (str(error),)
+    steps = profile.steps
+    return Answer(model.name, rows, epochs, setup_minutes, steps, here, notes, profile)
 
 
 def _of_a_step(epoch: Measurement, steps: int) -> Measurement:
