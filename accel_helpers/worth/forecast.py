@@ -18,7 +18,7 @@ from accel_helpers.worth.model_load import expected_rows
 
 CHIPS = ("T4", "L4", "A100", "H100")  # the GPUs of an NVIDIA data centre that Colab offers
 TURNS_IN_A_BOX = 30  # a turn takes this part of the seconds: one in 30
-PATIENCE = 5  # times the seconds that five timings may take longer
+PATIENCE = 5  # times the seconds, or one second, that five timings may take longer
 # limits of made-up data: so many batches, and so many numbers in their inputs
 MOST_BATCHES = 64
 MOST_NUMBERS = 2**24
@@ -199,7 +199,7 @@ def _time_here(call: FitCall, model, seconds: float) -> tuple[Measurement, Measu
         for which in order:
             samples[which].append(trainings[which].turn().epoch / call.steps)
         order.reverse()
-        if box.share_left() < -PATIENCE:
+        if box.seconds_left() < -PATIENCE * max(seconds, 1):
             break
     here, host = map(Measurement.from_samples, samples)
     return here, host
