@@ -124,7 +124,7 @@ def main(only: str) -> None:
             pair = epochs_of(make_model, now), epochs_of(*change.apply())
             then = ah.compare(*pair, repeats=TURNS, min_time=0, max_time=30)
             (low, high), (bottom, top) = change.gain.interval, then.interval
-            mark = "advised" if change.name == found.advice else ""
+            mark = "advised" if change in found.profile.advised else ""
             mark += "" if low <= top and bottom <= high else " APART"
             print(
                 f"{change.name:<22} said {change.gain.verdict}, {low:.2f} to {high:.2f}; ", end=""

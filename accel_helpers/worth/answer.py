@@ -1,6 +1,7 @@
 """The answer of `worth_it` and `forecast`: chips beside this machine, and what to do."""
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -41,7 +42,7 @@ class Answer:
     OUTCOMES: ClassVar = tuple(PAYS)  # of its `verdict`
 
     model: str  # its name
-    rows: tuple[Row, ...]  # the chips
+    rows: Sequence[Row]  # the chips
     epochs: int  # of the training
     setup_minutes: float  # that another machine takes first
     steps: int  # of an epoch; 0 where that is not known
@@ -51,7 +52,7 @@ class Answer:
 
     def __post_init__(self):
         rows = [_timed(row, self.seconds, 60 * self.setup_minutes) for row in self.rows]
-        object.__setattr__(self, "rows", tuple(rows))
+        object.__setattr__(self, "rows", rows)
 
     @property
     def seconds(self) -> Span:
@@ -77,7 +78,7 @@ class Answer:
         """
         if race is None:
             return self
-        return replace(self, rows=(measured(race), *self.rows))
+        return replace(self, rows=[measured(race), *self.rows])
 
     @property
     def advice(self) -> str:
@@ -85,68 +86,90 @@ class Answer:
         name = self.verdict
         if self.row.measured and name != NOT_WORTH_IT:
             name = f"{name}, measured"
-        if math.isinf(self.row.pays_from[0]):
+        if self.row.pays_from[0] == math.inf:
             name = "never"
         return self._said(name)
 
-    def _said(self, name: str, **fields) -> str:
+    def _said(self, name: str) -> str:
         """Return the sentence of this name, on the chip of `row`."""
-        row = self.row
         sentences = records.load(WORDS, "set of sentences")["answer"]
-        return sentences[name].format(
-            answer=self,
-            row=row,
-            here=_in_words(self.seconds),
-            there=_in_words(row.seconds),
-            early=format_duration(row.pays_from[0]),
-            factor=self._factor(row),
-            short=format_seconds(row.float16_seconds, 2),
-            **fields,
-        )
+        words = self._words(self.row)
+        here = _span(self.seconds)
+        short = _short(self.row.float16_seconds)
+        return sentences[name].format(answer=self, row=self.row, here=here, short=short, **words)
 
-    def _factor(self, row: Row) -> str:
-        """Return how many times as fast a chip is; "?" where there are too few timings."""
-        few = self.here is None or len(self.here.samples) < FEW_SAMPLES
-        if few or row.faster == NOT_KNOWN:
-            return "?"
-        low, high = map(times, row.faster)
-        return spanned(low, high) if row.faster[0] else f"at most {high}"
+    def _words(self, row: Row) -> dict[str, str]:
+        """Return the cells of a chip's row behind its name, in the order of the columns."""
+        factor = _span(row.faster, times)
+        if self.here is None or len(self.here.samples) < FEW_SAMPLES or row.faster == NOT_KNOWN:
+            # fewer than five timings make no factor
+            factor = "?"
+        pays_from = _span(row.pays_from)
+        if row.pays_from[0] == math.inf:
+            pays_from = "never"
+        step = _span(row.step[1:], _short)
+        there = _span(row.seconds)
+        return {
+            "pays": _pays(row),
+            "factor": factor,
+            "there": there,
+            "pays_from": pays_from,
+            "step": step,
+        }
 
     @property
     def _on_step(self) -> list[str]:
         """What a step on the chip waits for most, and what float16 would make of it."""
-        names = [self.row.largest] if self.row.terms else []
-        if 0 < self.row.float16_seconds < CLEAR_CHANGE * self.row.step[0]:
-            names.append("float16")
-        return list(map(self._said, names))
+        row = self.row
+        texts = []
+        if row.terms:
+            texts.append(self._said(row.largest))
+        if 0 < row.float16_seconds < CLEAR_CHANGE * row.step[0]:
+            texts.append(self._said("float16"))
+        return texts
 
     @property
     def _texts(self) -> list[str]:
         """What is said beside the table."""
-        factor = self._said("few" if self._factor(self.row) == "?" else "factor")
+        factor = self._said("factor")
+        if self._words(self.row)["factor"] == "?":
+            factor = self._said("few")
         texts = [self.advice, " ".join([factor, *self.notes])]
         if self.profile is None:
             return texts + self._on_step
-        changes = [f"Try {change}" for change in self.profile.advised]
+        advised = self.profile.advised
+        for change in advised:
+            texts.append(f"Try {change}")
+        if not advised:
+            texts.append(self._said("no change"))
         parts = self.profile.parts_in_words(spread=False)
-        return [*texts, *(changes or [self._said("no change")]), self._said("parts", parts=parts)]
+        texts.append(f"An epoch: {parts}. print(answer.details) tells the rest.")
+        return texts
 
     def __str__(self) -> str:
         text = _lines(self._texts)
-        return text if self.profile else f"{self.table}\n{text}"
+        if self.profile is None:
+            text = f"{self.table}\n{text}"
+        return text
 
     __repr__ = __str__
 
     @property
     def details(self) -> str:
         """All that was measured, with its spread, what was tried, and each chip."""
-        return f"{self.profile}\n{self.table}\n{_lines(self._on_step)}"
+        on_step = _lines(self._on_step)
+        return f"{self.profile}\n{self.table}\n{on_step}"
 
     @property
     def table(self) -> str:
         """The table as text: a row for this machine, and one for each chip."""
-        widths = [max(map(len, column)) for column in zip(*self._cells, strict=True)]
-        return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in self._cells)
+        cells = self._cells
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = []
+        for row in cells:
+            padded = map(str.ljust, row, widths)
+            lines.append("  ".join(padded).rstrip())
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str | None:
         """Return the table, and what to do, as HTML for a notebook; None without Jinja2."""
@@ -158,13 +181,12 @@ class Answer:
         """The cells of the table, row by row, below the names of the columns."""
         rows: list = [HEADS]
         if self.here and self.steps:
-            step = format_seconds(self.here.median, 2)
-            rows.append(("this CPU", "-", "1", _in_words(self.seconds), "-", step))
+            step = _short(self.here.median)
+            rows.append(("this CPU", "-", "1", _span(self.seconds), "-", step))
         for row in self.rows:
-            _, *ends = row.step
-            step = spanned(*(format_seconds(end, 2) for end in ends))
-            times_and_step = (self._factor(row), _in_words(row.seconds), _pays_from(row), step)
-            rows.append((f"{row.chip}, {row.price}", _pays(row), *times_and_step))
+            chip = f"{row.chip}, {row.price}"
+            words = self._words(row)
+            rows.append((chip, *words.values()))
         return rows
 
 
@@ -252,18 +274,17 @@ def _pays(row: Row) -> str:
     return PAYS[row.pays] if row.memory == FITS else f"{PAYS[row.pays]}, {row.memory}"
 
 
-def _in_words(seconds: Span) -> str:
-    """Return an interval of seconds in words, of which the high end may be infinite."""
-    low, high = map(format_duration, seconds)
-    return f"at least {low}" if math.inf in seconds else spanned(low, high)
+def _short(seconds: float) -> str:
+    """Return the seconds of a step in words."""
+    return format_seconds(seconds, digits=2)
 
 
-def _pays_from(row: Row) -> str:
-    """Return the cell with the time here from which on a chip pays."""
-    early, late = map(format_duration, row.pays_from)
-    if math.inf in row.pays_from:
-        return "never" if early == late else f"{early} perhaps"
-    return f"{late} for sure, {early} perhaps"
+def _span(span: Span, write: Callable[[float], str] = format_duration) -> str:
+    """Return an interval in words, of which an end may say nothing: it is 0 or infinite."""
+    low, high = map(write, span)
+    if math.inf in span:
+        return f"at least {low}"
+    return spanned(low, high) if span[0] else f"at most {high}"
 
 
 def _lines(texts: list[str]) -> str:

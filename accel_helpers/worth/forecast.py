@@ -108,7 +108,7 @@ def forecast(
             x, y = _made_up_data(model, batch_size)
             call = _call_in_batches(make_model, x, y, batch_size)
         here, host = _time_here(call, timed_model, seconds)
-        rows = tuple(fed(row, here, host) for row in rows)
+        rows = [fed(row, here, host) for row in rows]
     return Answer(model.name, rows, epochs, setup_minutes, steps, here, notes)
 
 
@@ -124,10 +124,10 @@ def attached() -> str:
 
     It is "" if Keras uses none, or if the data sheet of the GPU is not known.
     """
-    if "gpu" not in backend.devices():
-        return ""
-    chip = hardware.match(backend.device_name("gpu"))
-    if chip is None or not chip.mem_bw_gb_s or chip.kind != "GPU":
+    chip = None
+    if "gpu" in backend.devices():
+        chip = hardware.match(backend.device_name("gpu"))
+    if chip is None or not chip.mem_bw_gb_s:
         return ""
     # of the names that a chip is found by, the one that people use
     return min(chip.names, key=len)
@@ -159,12 +159,8 @@ def _made_up_data(model, batch_size: int) -> tuple:
         if products.name_of(keras.losses.get(loss)).startswith("sparse"):
             shape = shape[:-1]
         y.append(np.zeros((samples, *shape)))
-    return _single(x), _single(y)
-
-
-def _single(arrays: list):
-    """Return the only array of a list, or the list if it has several: ``fit`` takes both."""
-    return arrays[0] if len(arrays) == 1 else arrays
+    # ``fit`` takes a list of arrays, or the only one
+    return tuple(arrays if len(arrays) > 1 else arrays[0] for arrays in (x, y))
 
 
 def _call_in_batches(make_model, x, y, batch_size: int) -> FitCall:
@@ -193,13 +189,13 @@ def _time_here(call: FitCall, model, seconds: float) -> tuple[Measurement, Measu
     for training in trainings:
         training.warm_up(seconds)
         training.replan()
-    samples: list[list[float]] = [[], []]
-    order = [0, 1]
-    while box.seconds_left() > 0 or len(samples[0]) < FEW_SAMPLES:
-        for which in order:
-            samples[which].append(trainings[which].turn().epoch / call.steps)
-        order.reverse()
+    here: list[float] = []
+    host: list[float] = []
+    turns = [*zip(trainings, (here, host), strict=True)]
+    while box.seconds_left() > 0 or len(here) < FEW_SAMPLES:
+        for training, seconds_of_steps in turns:
+            seconds_of_steps.append(training.turn().epoch / call.steps)
+        turns.reverse()
         if box.seconds_left() < -PATIENCE * max(seconds, 1):
             break
-    here, host = map(Measurement.from_samples, samples)
-    return here, host
+    return Measurement.from_samples(here), Measurement.from_samples(host)

@@ -5,8 +5,6 @@ from math import prod
 from pathlib import Path
 
 from accel_helpers._values import records
-from accel_helpers._values.records import whole
-from accel_helpers._values.words import shown
 from accel_helpers.machine import backend
 from accel_helpers.measure import products
 from accel_helpers.worth import step_time
@@ -17,22 +15,22 @@ WORDS = Path(__file__).parents[1] / "data" / "worth.toml"
 LOOPS = {"LSTM", "GRU", "SimpleRNN", "Bidirectional"}
 
 
-def expected_rows(model, batch_size: int, chips: Iterable) -> tuple:
+def expected_rows(model, batch_size: int, chips: Iterable) -> tuple[list, tuple]:
     """Return a row for each chip, calculated from the model alone, and how far to trust them.
 
-    `chips` are names such as "T4", or one name. The second is a tuple of sentences. Raises
-    ValueError if a chip is unknown, and what `load_of` does.
+    `chips` are names such as "T4", or one name; the trust is put into sentences. Raises ValueError
+    if a chip is unknown, and what `load_of` does.
     """
     load, counted = load_of(model, batch_size)
     if isinstance(chips, str):
         chips = [chips]
     dtype = dtype_of(model)
-    rows = tuple(step_time.on_chip(load, chip, dtype, training=True) for chip in chips)
+    rows = [step_time.on_chip(load, chip, dtype, training=True) for chip in chips]
     kinds = {row.kind for row in counted.rows}
     return rows, (_trust_in(rows, step_time.is_light(load), kinds), *counted.notes)
 
 
-def _trust_in(rows: tuple, is_light: bool, kinds: set) -> str:
+def _trust_in(rows: list, is_light: bool, kinds: set) -> str:
     """Say how good a forecast is, by those of the published trainings that are most like this one.
 
     `kinds` are those of the model's layers.
@@ -55,14 +53,9 @@ def _trust_in(rows: tuple, is_light: bool, kinds: set) -> str:
 def load_of(model, batch_size: int) -> tuple[step_time.Load, products.Counted]:
     """Return what a training step asks of a chip, and the count of its work that this comes from.
 
-    Raises TypeError if this is no Keras model, and TypeError or ValueError, with the reason and
-    with what to do instead, if the work of a layer cannot be counted.
+    Raises TypeError or ValueError, with the reason and with what to do instead, if the work of a
+    layer cannot be counted.
     """
-    import keras
-
-    if not isinstance(model, keras.Model):
-        raise TypeError(f"model must be a keras.Model; got {shown(model)}.")
-    batch_size = whole(batch_size, "batch_size")
     try:
         counted = products.count(model, batch_size)
     except (TypeError, ValueError) as error:
@@ -70,14 +63,16 @@ def load_of(model, batch_size: int) -> tuple[step_time.Load, products.Counted]:
         raise type(error)(
             f"No forecast: {reason}. Time an epoch on a T4 instead, which Colab lends for free."
         ) from error
+    rows = counted.rows
     kept = _numbers_of_the_optimizer(model)
-    load = _sum_of(counted.rows)._replace(kept=kept, examples=batch_size)
-    if any(row.frozen for row in counted.rows):
-        # a frozen layer above a trained one hands a gradient on, and learns nothing; below all
-        # trained layers there is no gradient at all
-        still = [row for row in counted.rows if not (row.learns or row.passes_back)]
-        frozen = [row for row in counted.rows if row.frozen and row.passes_back]
-        load = load._replace(no_way_back=_sum_of(still), frozen=_sum_of(frozen))
+    load = _sum_of(rows)._replace(kept=kept, examples=batch_size)
+    frozen = [row for row in rows if row.frozen]
+    if frozen:
+        # a frozen layer above a trained one hands a gradient on, and learns nothing
+        above = [row for row in frozen if row.passes_back]
+        # below all trained layers there is no gradient at all
+        still = [row for row in rows if not (row.learns or row.passes_back)]
+        load = load._replace(no_way_back=_sum_of(still), frozen=_sum_of(above))
     return load, counted
 
 

@@ -152,12 +152,12 @@ def _units(chip: hardware.Accelerator, dtype: str) -> tuple[str, float]:
     return units, getattr(chip, column)
 
 
-def _parts_of(load: Load) -> tuple[Load, Load]:
-    """Return the part that nothing is trained before, and the frozen one that hands a gradient on.
-
-    Either may be empty.
-    """
-    return load.no_way_back or NOTHING, load.frozen or NOTHING
+def _counts(load: Load, name: str) -> tuple[float, float, float]:
+    """Return a count of a load, such as "made": of what learns, has no way back, and is frozen."""
+    still = getattr(load.no_way_back or NOTHING, name)
+    frozen = getattr(load.frozen or NOTHING, name)
+    learning = getattr(load, name) - still - frozen
+    return learning, still, frozen
 
 
 def _flops(load: Load, training: bool) -> float:
@@ -168,20 +168,19 @@ def _flops(load: Load, training: bool) -> float:
     """
     if not training:
         return load.product_flops
-    no_way_back, frozen = _parts_of(load)
-    return 3 * load.product_flops - 2 * no_way_back.product_flops - frozen.product_flops
+    learning, still, frozen = _counts(load, "product_flops")
+    return 3 * learning + still + 2 * frozen
 
 
 def _weighed(load: Load, name: str, forward: float, whole_step: float) -> float:
-    """Return a count of a load, such as "made", each part of it times what its step does.
+    """Return a count of a load, each part of it times what its step does.
 
     That is `whole_step` for what learns, and `forward` for what has no way back.
     """
-    no_way_back, frozen = (getattr(part, name) for part in _parts_of(load))
-    learning = getattr(load, name) - no_way_back - frozen
+    learning, still, frozen = _counts(load, name)
     # of two gradients a frozen layer makes one: half of what training adds to a forward pass
     half_step = (forward + whole_step) / 2
-    return whole_step * learning + forward * no_way_back + half_step * frozen
+    return whole_step * learning + forward * still + half_step * frozen
 
 
 def _moved_bytes(load: Load, size: int, training: bool, constants) -> float:
@@ -190,17 +189,11 @@ def _moved_bytes(load: Load, size: int, training: bool, constants) -> float:
     if not training:
         return forward * load.made * size + size * load.parameters
     numbers = _weighed(load, "made", forward, constants["passes_training"])
+    learning, still, frozen = _counts(load, "parameters")
+    weights = 4 * constants["weights_training"] * learning
     # weights that are not trained are read, once on each way; neither gradient nor optimizer
-    no_way_back, frozen = _parts_of(load)
-    weights = 4 * constants["weights_training"] * _trained_parameters(load)
-    weights += size * (no_way_back.parameters + 2 * frozen.parameters)
+    weights += size * (still + 2 * frozen)
     return numbers * size + weights
-
-
-def _trained_parameters(load: Load) -> float:
-    """Return how many parameters get a gradient."""
-    no_way_back, frozen = _parts_of(load)
-    return load.parameters - no_way_back.parameters - frozen.parameters
 
 
 def _overhead(load: Load, training: bool, constants) -> float:
@@ -277,9 +270,10 @@ def _memory(load: Load, chip: hardware.Accelerator, dtype: str, training: bool) 
     activations = 0.0
     if training:
         # each of these numbers has four bytes, also in mixed precision
-        weights = 4 * (load.parameters + _trained_parameters(load) + load.kept)
-        no_way_back, _ = _parts_of(load)
-        activations = size * (load.made - no_way_back.made)
+        trained, _, _ = _counts(load, "parameters")
+        weights = 4 * (load.parameters + trained + load.kept)
+        _, without_way_back, _ = _counts(load, "made")
+        activations = size * (load.made - without_way_back)
     assert chip.mem_gb, f"{chip.name} has no published memory"
     room = 1e9 * chip.mem_gb
     if weights + activations > room:
@@ -291,12 +285,12 @@ def _memory(load: Load, chip: hardware.Accelerator, dtype: str, training: bool) 
 
 def _fitting_batch(load: Load, chip: hardware.Accelerator, dtype: str, training: bool) -> int:
     """Return the largest power of two that fits as a batch, below that of the load; 0: none."""
-    no_way_back, _ = _parts_of(load)
+    still = load.no_way_back or NOTHING
     batch = 2 ** load.examples.bit_length() // 2
     while batch > 0:
         share = batch / load.examples
-        still = no_way_back._replace(made=share * no_way_back.made)
-        smaller = load._replace(made=share * load.made, no_way_back=still)
+        smaller_part = still._replace(made=share * still.made)
+        smaller = load._replace(made=share * load.made, no_way_back=smaller_part)
         if _memory(smaller, chip, dtype, training) == FITS:
             return batch
         batch //= 2

@@ -16,7 +16,6 @@ from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
 from accel_helpers.worth.answer import Answer, any_chip, fed, measured
 from accel_helpers.worth.model_load import expected_rows
-from accel_helpers.worth.step_time import Row
 
 # chips for a forecast where there is no accelerator, the cheapest first
 CHIPS = ("T4", "L4", "A100")
@@ -139,21 +138,22 @@ def worth_of(
 ) -> Answer:
     """Return the answer that measurements allow, with a forecast where there is no accelerator.
 
-    The `factor` is the CPU's time over the accelerator's, whose name is "gpu" or "tpu"; or this
-    CPU's over that of feeding it.
+    The `factor` is the CPU's time over the accelerator's, which has a name; or over that of
+    feeding it.
     """
-    here, host = (_of_a_step(each, profile.steps) for each in (factor.slow, factor.fast))
+    steps = profile.steps
+    here = _of_a_step(factor.slow, steps)
+    host = _of_a_step(factor.fast, steps)
+    rows = [measured(factor)]
     notes: tuple[str, ...] = ()
-    if factor.fast.name in ("gpu", "tpu"):
-        rows: tuple[Row, ...] = (measured(factor),)
-    else:
+    if not rows[0].chip:
         try:
-            rows, notes = expected_rows(model, batch_size, CHIPS)
-            rows = tuple(fed(row, here, host) for row in rows)
+            forecasts, notes = expected_rows(model, batch_size, CHIPS)
+            rows = [fed(row, here, host) for row in forecasts]
         except (TypeError, ValueError) as error:
             # the work of a layer cannot be counted
-            rows, notes = (any_chip(here, host),), (str(error),)
-    steps = profile.steps
+            rows = [any_chip(here, host)]
+            notes = (str(error),)
     return Answer(model.name, rows, epochs, setup_minutes, steps, here, notes, profile)
 
 

@@ -9,7 +9,7 @@ from accel_helpers.fit.timed_fit import TimedFit
 from accel_helpers.machine import backend, hardware
 from accel_helpers.worth import step_time
 from accel_helpers.worth.forecast import forecast
-from accel_helpers.worth.model_load import dtype_of, expected_rows, load_of
+from accel_helpers.worth.model_load import dtype_of, expected_rows
 
 LOSSES = ["sparse_categorical_crossentropy", "categorical_crossentropy", "mse"]
 
@@ -114,7 +114,6 @@ def uncountable(keras):
 @pytest.mark.parametrize(
     ("named", "asked"),
     [
-        ("keras.Model; got 'resnet'", lambda k: load_of("resnet", 32)),
         ("'bare' is no functional.* T4 instead", lambda k: forecast(lambda: without_input(k), 32)),
         ("no rule for layer 'odd'.*\\. Time", lambda k: forecast(lambda: uncountable(k), 32)),
         ("batch_size.* 0", lambda k: forecast(quickstart_model, 0)),

@@ -33,7 +33,7 @@ def asked(keras):
 
     def ask(*, cpu, gpu=None, nothing=None, changes=None, epochs=60, noise=NOISE, make_model=None):
         slow = measured(cpu, "cpu", noise)
-        fast = measured(gpu, "gpu", noise) if gpu else measured(nothing, "feeding", noise)
+        fast = measured(gpu, "gpu", noise) if gpu else measured(nothing, "", noise)
         factor = timing.compare(slow, fast, in_turns=True)
         tried = []
         for name, seconds in (changes or {}).items():
