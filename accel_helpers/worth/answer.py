@@ -101,8 +101,8 @@ class Answer:
     def _words(self, row: Row) -> dict[str, str]:
         """Return the cells of a chip's row behind its name, in the order of the columns."""
         factor = _span(row.faster, times)
-        if self.here is None or len(self.here.samples) < FEW_SAMPLES or row.faster == NOT_KNOWN:
-            # fewer than five timings make no factor
+        if self.here and len(self.here.samples) < FEW_SAMPLES:
+            # so few timings make a verdict, beside the wide interval of a forecast, but no factor
             factor = "?"
         pays_from = _span(row.pays_from)
         if row.pays_from[0] == math.inf:
@@ -215,8 +215,10 @@ def _timed(row: Row, here: Span, setup: float) -> Row:
         pays = NOT_WORTH_IT
     # the T of T = set-up + T / factor
     late, early = (setup / (1 - 1 / each) if each > 1 else math.inf for each in row.faster)
-    # of what was measured here and there in turns, both may be long at a time
-    seconds = (min(best, worst), max(best, worst))
+    seconds = NOT_KNOWN
+    if longest:
+        # of what was timed in turns both may be long at a time, here and there
+        seconds = (min(best, worst), max(best, worst))
     return replace(row, seconds=seconds, pays=pays, pays_from=(early, late))
 
 
@@ -269,9 +271,12 @@ def measured(race: Speedup) -> Row:
 
 def _pays(row: Row) -> str:
     """Return the cell that says whether a chip pays, and whether the model fits on it."""
+    cell = PAYS[row.pays]
+    if row.memory != FITS:
+        cell += f", {row.memory}"
     if row.fitting_batch:
-        return f"{row.memory}; a batch of {row.fitting_batch:,} would"
-    return PAYS[row.pays] if row.memory == FITS else f"{PAYS[row.pays]}, {row.memory}"
+        cell += f"; a batch of {row.fitting_batch:,} would"
+    return cell
 
 
 def _short(seconds: float) -> str:
@@ -281,6 +286,8 @@ def _short(seconds: float) -> str:
 
 def _span(span: Span, write: Callable[[float], str] = format_duration) -> str:
     """Return an interval in words, of which an end may say nothing: it is 0 or infinite."""
+    if span == NOT_KNOWN:
+        return "?"
     low, high = map(write, span)
     if math.inf in span:
         return f"at least {low}"

@@ -112,11 +112,14 @@ def forecast(
     return Answer(model.name, rows, epochs, setup_minutes, steps, here, notes)
 
 
-def _default_chips() -> tuple[str, ...]:
+def _default_chips() -> list[str]:
     """Return the names of `CHIPS`, behind that of the attached GPU if there is one."""
     gpu = attached()
     # its full name, such as "A100-SXM4-40GB", has the short one in it
-    return (gpu, *(chip for chip in CHIPS if chip not in gpu)) if gpu else CHIPS
+    chips = [chip for chip in CHIPS if chip not in gpu]
+    if gpu:
+        chips.insert(0, gpu)
+    return chips
 
 
 def attached() -> str:
