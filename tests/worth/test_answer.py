@@ -1,7 +1,6 @@
 """Which chip, if any: what follows from times that are given, and what is said."""
 
 import math
-import re
 
 import pytest
 
@@ -101,15 +100,9 @@ def test_a_chip_without_room_says_which_batch_would_fit():
 
 
 def raced(cpu, gpu, count=9):
-    both = (
-        ([cpu, cpu * 1.01, cpu * 0.99] * 3)[:count],
-        ([gpu, gpu * 1.01, gpu * 0.99] * 3)[:count],
-    )
-    names = ("cpu", "gpu")
-    measured = [
-        Measurement.from_samples(each, name=name) for each, name in zip(both, names, strict=True)
-    ]
-    return compare(*measured)
+    slow = Measurement.from_samples([cpu] * count, name="cpu")
+    fast = Measurement.from_samples([gpu] * count, name="gpu")
+    return compare(slow, fast)
 
 
 def test_what_raced_stands_first_as_measured_and_decides():
@@ -155,13 +148,6 @@ def test_a_t4_says_what_float16_would_make_of_a_step():
 def test_the_largest_part_of_a_step_is_named():
     assert "mostly overhead" in said(known(1.0))
     assert "mostly memory" in said(known(60.0, load=SMALL._replace(made=1e9)))
-
-
-@pytest.mark.parametrize("here", [0.01234, 0.5678, 12.34])
-@pytest.mark.parametrize("epochs", [1, 31, 5000])
-def test_no_cell_has_more_than_two_digits(here, epochs):
-    for number in re.findall(r"(?<![\w.,])\d[\d.,]*", known(here, epochs=epochs).table):
-        assert len(re.sub(r"[.,]", "", number).strip("0")) <= 2, number
 
 
 def test_its_html_has_the_table_and_is_escaped():
