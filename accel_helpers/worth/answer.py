@@ -76,9 +76,9 @@ class Answer:
 
         `race` is this CPU beside it, by `compare`; None where there is none.
         """
-        if race is None:
+        if race is None or self.here is None:
             return self
-        return replace(self, rows=[measured(race), *self.rows])
+        return replace(self, rows=[measured(race, self.here), *self.rows])
 
     @property
     def advice(self) -> str:
@@ -118,47 +118,35 @@ class Answer:
         }
 
     @property
-    def _on_step(self) -> list[str]:
-        """What a step on the chip waits for most, and what float16 would make of it."""
+    def _texts(self) -> list[str]:
+        """What is said beside the table."""
         row = self.row
-        texts = []
+        name = "few" if self._words(row)["factor"] == "?" else "factor"
+        texts = [self.advice, " ".join([self._said(name), *self.notes])]
+        if self.profile:
+            changes = [f"Try {change}" for change in self.profile.advised]
+            parts = self.profile.parts_in_words(spread=False)
+            texts += changes or [self._said("no change")]
+            texts.append(f"An epoch: {parts}. print(answer.details) tells the rest.")
+            return texts
         if row.terms:
             texts.append(self._said(row.largest))
         if 0 < row.float16_seconds < CLEAR_CHANGE * row.step[0]:
             texts.append(self._said("float16"))
         return texts
 
-    @property
-    def _texts(self) -> list[str]:
-        """What is said beside the table."""
-        factor = self._said("factor")
-        if self._words(self.row)["factor"] == "?":
-            factor = self._said("few")
-        texts = [self.advice, " ".join([factor, *self.notes])]
-        if self.profile is None:
-            return texts + self._on_step
-        advised = self.profile.advised
-        for change in advised:
-            texts.append(f"Try {change}")
-        if not advised:
-            texts.append(self._said("no change"))
-        parts = self.profile.parts_in_words(spread=False)
-        texts.append(f"An epoch: {parts}. print(answer.details) tells the rest.")
-        return texts
-
     def __str__(self) -> str:
-        text = _lines(self._texts)
+        lines = [wrapped(text, indent=2) for text in self._texts]
         if self.profile is None:
-            text = f"{self.table}\n{text}"
-        return text
+            lines.insert(0, self.table)
+        return "\n".join(lines)
 
     __repr__ = __str__
 
     @property
     def details(self) -> str:
         """All that was measured, with its spread, what was tried, and each chip."""
-        on_step = _lines(self._on_step)
-        return f"{self.profile}\n{self.table}\n{on_step}"
+        return f"{self.profile}\n{self.table}"
 
     @property
     def table(self) -> str:
@@ -215,10 +203,7 @@ def _timed(row: Row, here: Span, setup: float) -> Row:
         pays = NOT_WORTH_IT
     # the T of T = set-up + T / factor
     late, early = (setup / (1 - 1 / each) if each > 1 else math.inf for each in row.faster)
-    seconds = NOT_KNOWN
-    if longest:
-        # of what was timed in turns both may be long at a time, here and there
-        seconds = (min(best, worst), max(best, worst))
+    seconds = (best, worst) if longest else NOT_KNOWN
     return replace(row, seconds=seconds, pays=pays, pays_from=(early, late))
 
 
@@ -261,11 +246,14 @@ def any_chip(here: Measurement, host: Measurement) -> Row:
     return Row("fastest GPU", {}, (host.median, 0.0, math.inf), faster=(0.0, ceiling))
 
 
-def measured(race: Speedup) -> Row:
-    """Return the row of an accelerator that was timed in turns with the CPU."""
+def measured(race: Speedup, here: Measurement) -> Row:
+    """Return the row of an accelerator that was timed in turns with the CPU, a step `here`."""
     fast = race.fast
-    factor = race.interval if len(fast.samples) >= FEW_SAMPLES else NOT_KNOWN
-    step = (fast.median, *fast.interval)
+    steps = race.slow.median / here.median
+    step = (fast.median / steps, fast.interval[0] / steps, fast.interval[1] / steps)
+    factor = race.interval
+    if len(fast.samples) < FEW_SAMPLES:
+        factor = NOT_KNOWN
     return Row(fast.name.upper(), {}, step, faster=factor, price="measured")
 
 
@@ -288,12 +276,8 @@ def _span(span: Span, write: Callable[[float], str] = format_duration) -> str:
     """Return an interval in words, of which an end may say nothing: it is 0 or infinite."""
     if span == NOT_KNOWN:
         return "?"
-    low, high = map(write, span)
+    # of what was timed in turns both ends may be long at a time, here and there
+    low, high = map(write, sorted(span))
     if math.inf in span:
         return f"at least {low}"
     return spanned(low, high) if span[0] else f"at most {high}"
-
-
-def _lines(texts: list[str]) -> str:
-    """Return sentences as lines, wrapped where they are long."""
-    return "\n".join(wrapped(text, indent=2) for text in texts)

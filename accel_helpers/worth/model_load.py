@@ -6,8 +6,9 @@ from pathlib import Path
 
 from accel_helpers._values import records
 from accel_helpers.machine import backend
-from accel_helpers.measure import products
+from accel_helpers.measure.products import Counted, count
 from accel_helpers.worth import step_time
+from accel_helpers.worth.step_time import Load
 
 # the sentences of this folder's answers
 WORDS = Path(__file__).parents[1] / "data" / "worth.toml"
@@ -50,14 +51,14 @@ def _trust_in(rows: list, is_light: bool, kinds: set) -> str:
     return sentence.format(**score.get(name, {}))
 
 
-def load_of(model, batch_size: int) -> tuple[step_time.Load, products.Counted]:
+def load_of(model, batch_size: int) -> tuple[Load, Counted]:
     """Return what a training step asks of a chip, and the count of its work that this comes from.
 
     Raises TypeError or ValueError, with the reason and with what to do instead, if the work of a
     layer cannot be counted.
     """
     try:
-        counted = products.count(model, batch_size)
+        counted = count(model, batch_size)
     except (TypeError, ValueError) as error:
         reason = str(error).rstrip(".")
         raise type(error)(
@@ -85,10 +86,10 @@ def _numbers_of_the_optimizer(model) -> int:
     return 2 * sum(prod(variable.shape) for variable in model.trainable_variables)
 
 
-def _sum_of(rows: Iterable) -> step_time.Load:
+def _sum_of(rows: Iterable) -> Load:
     """Return what some layers, rows of a count, ask of a chip together in a forward pass."""
     names = ("product_flops", "made", "parameters", "operations")
-    return step_time.Load(*(sum(getattr(row, name) for row in rows) for name in names))
+    return Load(*(sum(getattr(row, name) for row in rows) for name in names))
 
 
 def dtype_of(model) -> str:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from accel_helpers._values import records
 from accel_helpers._values.words import shown
 from accel_helpers.machine import hardware
+from accel_helpers.machine.hardware import Accelerator
 
 Span = tuple[float, float]  # low and high
 NOT_KNOWN = (0.0, math.inf)  # a span that says nothing
@@ -110,7 +111,7 @@ class Row:
 
 def terms(
     load: Load,
-    chip: hardware.Accelerator,
+    chip: Accelerator,
     dtype: str = "tfloat32",
     training: bool = True,
     casts: bool = False,
@@ -141,7 +142,7 @@ def terms(
     return {"compute": compute, "memory": memory, "overhead": overhead}
 
 
-def _units(chip: hardware.Accelerator, dtype: str) -> tuple[str, float]:
+def _units(chip: Accelerator, dtype: str) -> tuple[str, float]:
     """Return the units that a chip multiplies a dtype with, and their TFLOP/s."""
     units, column = UNITS[dtype]
     peak = getattr(chip, column)
@@ -209,7 +210,7 @@ def _bytes_of(dtype: str) -> int:
     return 2 if "16" in dtype else 4
 
 
-def interval(chip: hardware.Accelerator, seconds: float) -> Span:
+def interval(chip: Accelerator, seconds: float) -> Span:
     """Return the seconds that are to hold 8 of 10 published times of such a forecast."""
     fit = fitted()
     width = fit.width_of_new_chips
@@ -252,7 +253,7 @@ def on_chip(load: Load, name: str, dtype: str, training: bool) -> Row:
     )
 
 
-def _least_seconds(load: Load, chip: hardware.Accelerator, dtype: str, training: bool) -> float:
+def _least_seconds(load: Load, chip: Accelerator, dtype: str, training: bool) -> float:
     """Return what the published peaks of a chip allow at best."""
     peak = hardware.peak(chip, dtype)
     assert peak and chip.mem_bw_gb_s, f"{chip.name} has no published peaks"
@@ -263,7 +264,7 @@ def _least_seconds(load: Load, chip: hardware.Accelerator, dtype: str, training:
     return max(computing, moving)
 
 
-def _memory(load: Load, chip: hardware.Accelerator, dtype: str, training: bool) -> str:
+def _memory(load: Load, chip: Accelerator, dtype: str, training: bool) -> str:
     """Say whether weights, gradients, optimizer and what is kept for the way back fit."""
     size = _bytes_of(dtype)
     weights = size * load.parameters
@@ -283,7 +284,7 @@ def _memory(load: Load, chip: hardware.Accelerator, dtype: str, training: bool) 
     return MAY_NOT_FIT
 
 
-def _fitting_batch(load: Load, chip: hardware.Accelerator, dtype: str, training: bool) -> int:
+def _fitting_batch(load: Load, chip: Accelerator, dtype: str, training: bool) -> int:
     """Return the largest power of two that fits as a batch, below that of the load; 0: none."""
     still = load.no_way_back or NOTHING
     batch = 2 ** load.examples.bit_length() // 2

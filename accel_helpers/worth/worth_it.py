@@ -144,7 +144,7 @@ def worth_of(
     steps = profile.steps
     here = _of_a_step(factor.slow, steps)
     host = _of_a_step(factor.fast, steps)
-    rows = [measured(factor)]
+    rows = [measured(factor, here)]
     notes: tuple[str, ...] = ()
     if not rows[0].chip:
         try:
