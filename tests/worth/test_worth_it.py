@@ -31,7 +31,17 @@ def without_xla(**options):
 def asked(keras):
     """A call that asks whether a model pays, by seconds of an epoch that are made up."""
 
-    def ask(*, cpu, gpu=None, nothing=None, changes=None, epochs=60, noise=NOISE, make_model=None):
+    def ask(
+        *,
+        cpu,
+        gpu=None,
+        nothing=None,
+        changes=None,
+        epochs=60,
+        noise=NOISE,
+        make_model=None,
+        shares=SHARES,
+    ):
         slow = measured(cpu, "cpu", noise)
         fast = measured(gpu, "gpu", noise) if gpu else measured(nothing, "", noise)
         factor = timing.compare(slow, fast, in_turns=True)
@@ -43,8 +53,8 @@ def asked(keras):
             "compute",
             epoch=slow,
             steps=100,
-            shares=SHARES,
-            intervals={part: (share, share) for part, share in SHARES.items()},
+            shares=shares,
+            intervals={part: (share, share) for part, share in shares.items()},
             compile_seconds=1.0,
             compilations=1,
             late_compilations=0,
@@ -99,6 +109,11 @@ def test_it_advises_what_leaves_the_training_as_it_is_and_then_what_alters_it(as
     assert [line.split(":")[0] for line in lines] == ["Try KERAS_BACKEND=jax", "Try batch_size=256"]
     assert "2 times as fast" in lines[0]
     assert "a tie: no measurable difference" in one_line(found.details)
+
+
+def test_the_parts_of_an_epoch_are_no_more_than_the_epoch(asked):
+    found = asked(cpu=8.0, nothing=1.0, shares={"compute": 0.6, "overhead": 0.7, "input": 0.2})
+    assert "An epoch: overhead 46 %, compute 40 %, input 13 %." in one_line(found)
 
 
 def test_where_nothing_helps_it_says_so(asked):
