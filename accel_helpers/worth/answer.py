@@ -108,7 +108,8 @@ class Answer:
         pays_from = _span(row.pays_from)
         if row.pays_from[0] == math.inf:
             pays_from = "never"
-        step = _span(row.step[1:], _short)
+        _, *ends = row.step
+        step = _span(ends, _short)
         there = _span(row.seconds)
         return {
             "pays": _pays(row),
@@ -219,8 +220,10 @@ def fed(row: Row, here: Measurement, host: Measurement) -> Row:
         return row
     low_here, high_here = here.interval
     least = high_here / ceiling_of(here, host)
-    whole = row.step[0] + host.median
-    step, low, high = (max(each * whole / row.step[0], least) for each in row.step)
+    alone, _, _ = row.step
+    whole = alone + host.median
+    step = [max(each * whole / alone, least) for each in row.step]
+    _, low, high = step
     terms = {**row.terms, "overhead": row.terms["overhead"] + host.median}
     faster = NOT_KNOWN
     if row.memory != DOES_NOT_FIT:
@@ -228,7 +231,7 @@ def fed(row: Row, here: Measurement, host: Measurement) -> Row:
     short = row.float16_seconds
     if short:
         short = max(short + host.median, least)
-    return replace(row, terms=terms, step=(step, low, high), float16_seconds=short, faster=faster)
+    return replace(row, terms=terms, step=step, float16_seconds=short, faster=faster)
 
 
 def ceiling_of(here: Measurement, host: Measurement) -> float:
@@ -251,7 +254,7 @@ def measured(race: Speedup, here: Measurement) -> Row:
     """Return the row of an accelerator that was timed in turns with the CPU, a step `here`."""
     fast = race.fast
     steps = race.slow.median / here.median
-    step = (fast.median / steps, fast.interval[0] / steps, fast.interval[1] / steps)
+    step = [each / steps for each in (fast.median, *fast.interval)]
     factor = race.interval
     if len(fast.samples) < FEW_SAMPLES:
         factor = NOT_KNOWN
@@ -286,7 +289,7 @@ def _short(seconds: float) -> str:
     return format_seconds(seconds, digits=2)
 
 
-def _span(span: Span, write: Callable[[float], str] = format_duration) -> str:
+def _span(span: Sequence[float], write: Callable[[float], str] = format_duration) -> str:
     """Return an interval in words, of which an end may say nothing: it is 0 or infinite."""
     if span == NOT_KNOWN:
         return "?"

@@ -8,7 +8,7 @@ over a share of the published peak, **memory** is bytes over the published bandw
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -87,7 +87,7 @@ class Row:
 
     chip: str
     terms: Mapping  # seconds of compute, memory, overhead; {} where nothing was forecast
-    step: tuple[float, float, float]  # seconds, low and high; of a TPU thrice the least
+    step: Sequence[float]  # seconds, low and high; of a TPU thrice the least
     memory: str = FITS  # or "may not fit", or "does not fit"
     fitting_batch: int = 0  # of what does not fit, the largest power of two that does; 0: none
     float16_seconds: float = 0.0  # of a float32 model on a T4, the step in float16; 0 elsewhere
@@ -126,7 +126,7 @@ def terms(
     if constants is None:
         constants = fitted().constants
     units, peak = _units(chip, dtype)
-    assert chip.power_w and chip.mem_bw_gb_s, f"{chip.name} has no published bandwidth or power"
+    assert chip.power_w and chip.mem_bw_gb_s  # of the chips here both are published
     # a share of both peaks
     reached = 1.0
     if chip.power_w <= LOW_POWER:
@@ -256,7 +256,7 @@ def on_chip(load: Load, name: str, dtype: str, training: bool) -> Row:
 def _least_seconds(load: Load, chip: Accelerator, dtype: str, training: bool) -> float:
     """Return what the published peaks of a chip allow at best."""
     peak = hardware.peak(chip, dtype)
-    assert peak and chip.mem_bw_gb_s, f"{chip.name} has no published peaks"
+    assert peak and chip.mem_bw_gb_s
     computing = _flops(load, training) / (1e12 * peak)
     numbers = load.made + load.parameters
     moved_bytes = numbers * _bytes_of(dtype)
@@ -275,7 +275,7 @@ def _memory(load: Load, chip: Accelerator, dtype: str, training: bool) -> str:
         weights = 4 * (load.parameters + trained + load.kept)
         _, without_way_back, _ = _counts(load, "made")
         activations = size * (load.made - without_way_back)
-    assert chip.mem_gb, f"{chip.name} has no published memory"
+    assert chip.mem_gb
     room = 1e9 * chip.mem_gb
     if weights + activations > room:
         return DOES_NOT_FIT
