@@ -123,7 +123,9 @@ class Answer:
     def _texts(self) -> list[str]:
         """What is said beside the table."""
         row = self.row
-        name = "few" if self._words(row)["factor"] == "?" else "factor"
+        name = "factor, measured" if row.measured else "factor"
+        if self._words(row)["factor"] == "?":
+            name = "few"
         texts = [self.advice, " ".join([self._said(name), *self.notes])]
         if self.profile:
             changes = [f"Try {change}" for change in self.profile.advised]
