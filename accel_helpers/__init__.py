@@ -25,7 +25,7 @@ _VERBS = {
     "judge": ("machine.hardware", "judge"),
     "benchmark": ("measure.timing", "benchmark"),
     "compare": ("measure.timing", "compare"),
-    "time_fit": ("fit.epochs", "time_fit"),
+    "time_fit": ("fit.time_fit", "time_fit"),
     "profile_fit": ("fit.profile", "profile_fit"),
     "fit_resident": ("fit.resident", "fit_resident"),
     "worth_it": ("worth.worth_it", "worth_it"),

@@ -51,8 +51,8 @@ def once(busy: bool, epochs: int, seconds: float) -> tuple[float, bool]:
     in its interval.
     """
     from accel_helpers.course import quickstart
-    from accel_helpers.fit.epochs import time_fit
     from accel_helpers.fit.images import load_images
+    from accel_helpers.fit.time_fit import time_fit
     from accel_helpers.machine import backend
 
     backend.choose()

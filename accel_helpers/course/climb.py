@@ -4,51 +4,56 @@ Up to tf.data each stage keeps the changes before it; resident takes the place o
 and the last one goes back to the small batch, since a large one can cost accuracy.
 """
 
-import time
-from collections.abc import Callable, Iterable, Mapping
+import math
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
-from statistics import median
-from typing import TYPE_CHECKING, ClassVar
+from typing import Any, ClassVar
 
 from accel_helpers._values.words import wrapped
-from accel_helpers.course.ways import (
-    BATCH_SIZE,
-    BIGGER,
-    DEFAULT,
-    GROUPED,
-    RESIDENT,
-    RESIDENT_SMALL,
-    STAGES,
-    TAKES_AWAY,
-    TF_DATA,
-    XLA,
-    Way,
-    in_turns,
-    ways_on,
-)
+from accel_helpers.course.quickstart import quickstart_model
+from accel_helpers.fit.clock import TimeBox, Timed, epochs_of, take_turns, until
 from accel_helpers.fit.images import Images
-from accel_helpers.fit.stopwatch import stopwatch
-from accel_helpers.machine import backend
-from accel_helpers.machine.quiet import held_back
+from accel_helpers.fit.resident import fit_seeds
+from accel_helpers.fit.resident_turns import TimedResident, resident_training
+from accel_helpers.fit.training import BATCH_SIZE, Training
+from accel_helpers.machine import backend, runtime
 from accel_helpers.measure import timing
-from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
-
-if TYPE_CHECKING:
-    import numpy as np
+from accel_helpers.measure.measurement import Measurement, Speedup
 
 __all__ = ["Climb", "measure"]
 
-ROUNDS = 7  # turns, of one epoch of each way, after the epoch that also compiles
-# The order in which ways are begun; the first ones are never left out.
+LARGE_BATCH = 256
+GROUP = 16  # steps between two returns to Python, where that is changed
+# Of every stage, in the order climbed: its id, and what a learner reads.
+STAGES = {
+    "default": "default fit",
+    "bigger-batches": "bigger batches",
+    "grouped-steps": "steps per execution",
+    "xla": "XLA",
+    "tf-data": "tf.data with prefetch",
+    "resident": "resident",
+    "resident-small": "resident, small batches",
+}
+# Which parts of an epoch the change of a stage makes smaller, in the words of `profile_fit`. With
+# XLA it is overhead, since operations that are fused are launched once.
+TAKES_AWAY = {
+    "bigger-batches": "overhead and memory",
+    "grouped-steps": "overhead",
+    "xla": "overhead",
+    "tf-data": "input",
+    "resident": "overhead and input",
+    "resident-small": "overhead and input",
+}
+DEFAULT, BIGGER, GROUPED, XLA, TF_DATA, RESIDENT, RESIDENT_SMALL = STAGES
+# The order in which stages are begun; the first ones are never left out.
 URGENT = (DEFAULT, BIGGER, RESIDENT_SMALL, RESIDENT, GROUPED, XLA, TF_DATA)
 FIRST = URGENT[:3]
-LAST_WAY = 0.7  # share of the time after which no further way is begun
-LAST_TURN = 0.85  # share of the time after which no further turn is taken
+LAST_STAGE = 0.3  # share of the time that is left when no further stage is begun
+TURNS = 100  # a turn takes about this part of the seconds: one in 100
 SEEDS = 3  # trainings whose accuracy is averaged
 LEARNING_EPOCHS = 5  # epochs of each of these trainings
-PART = 4_096  # pictures of an epoch of default fit, and of a training for accuracy, at most
-LARGER = 8_192  # pictures of an epoch of the other ways, at most
+LEARNING_PICTURES = 4_096  # of each of these trainings, at most
 
 
 @dataclass(frozen=True)
@@ -136,8 +141,8 @@ def measure(images: Images, *, device: str | None = None, seconds: float = 10.0)
     device : str, optional
         One of `backend.devices`; by default the accelerator, or the CPU where there is none.
     seconds : float, optional
-        About how long it may take. To keep to that, epochs are timed on fewer pictures, and the
-        last stages are left out where compiling the others took most of the time.
+        About how long the timing may take. To keep to that, the last stages are left out where
+        compiling the others took most of the time.
 
     Returns
     -------
@@ -157,137 +162,107 @@ def measure(images: Images, *, device: str | None = None, seconds: float = 10.0)
     >>> list(measure(images, seconds=0.3).epochs)[0]
     'default fit'
     """
-    began = time.perf_counter()
-
-    def is_past(share: float) -> bool:
-        elapsed = time.perf_counter() - began
-        return elapsed > share * seconds
-
+    box = TimeBox(seconds)
     if device is None:
         # The CPU is always listed first.
         device = backend.devices()[-1]
     x = images.x_train.astype("float32") / 255
-    different = min(len(x), images.different, PART)
-    # A batch that is not full would take a new program, so only full ones are trained on.
-    if different >= BATCH_SIZE:
-        different -= different % BATCH_SIZE
-    ways, notes = ways_on(device)
-    with backend.on(device):
-        epochs = _time_epochs(ways, x, images.y_train, is_past)
-        # Ways with the same batch size learn alike, so one way of each is enough: the fastest with
-        # small batches, and with large ones the one that needs no new program.
-        accuracy_by_batch_size = {}
-        for id in (BIGGER, RESIDENT_SMALL):
-            way = ways[id]
-            # Repeated pictures would hide what is learned.
-            part = (x[:different], images.y_train[:different])
-            accuracy_by_batch_size[way.batch_size] = _accuracy(way, *part, images)
-    stages = []
-    for id, seconds_of_epochs in epochs.items():
-        batch_size = ways[id].batch_size
-        epoch = _scaled_up(id, seconds_of_epochs, len(x))
-        stage = Stage(id, batch_size, epoch, accuracy_by_batch_size[batch_size])
-        stages.append(stage)
-    # All stages took the same number of turns.
-    turns = len(epoch.samples)
-    note = _note(epochs, turns, different, images)
-    late_notes = []
+    trainings, notes = trainings_on(device, x, images.y_train)
+    timed: dict[str, Timed] = {}
     for id in URGENT:
-        if id in ways and id not in epochs:
-            late_notes.append(f"{STAGES[id]} is left out: the time was up.")
-    return Climb(tuple(stages), (wrapped(note), *notes, *late_notes))
-
-
-def _size(id: str, count: int) -> int:
-    """Return how many of the pictures a timed epoch of a stage has.
-
-    They are so many that starting an epoch takes a small share of it.
-    """
-    most = LARGER
-    if id == DEFAULT:
-        most = PART
-    return min(count, most)
-
-
-def _time_epochs(
-    ways: Mapping[str, Way], x: "np.ndarray", y: "np.ndarray", is_past: Callable[[float], bool]
-) -> dict[str, list[float]]:
-    """Train in each way, in turns, and return the seconds of its epochs by the way's id.
-
-    The first of them also compiled. The ways are in the order climbed; those to which the time did
-    not reach are left out, but none of `FIRST`.
-    """
-    watches = {}
-    trainings = {}
-    for id in URGENT:
-        is_late = id not in FIRST and is_past(LAST_WAY)
-        if id not in ways or is_late:
+        if id not in trainings:
             continue
-        size = _size(id, len(x))
-        train = ways[id].on(x[:size], y[:size])
-        watch = stopwatch()
-        # The first epoch compiles the program, and the compiler prints notices.
-        with held_back():
-            train(epochs=1, callbacks=[watch])
-        trainings[id] = train
-        watches[id] = watch
+        if id not in FIRST and box.share_left() < LAST_STAGE:
+            notes.append(f"{STAGES[id]} is left out: the time was up.")
+            continue
+        clock = TimedResident if id in (RESIDENT, RESIDENT_SMALL) else Timed
+        timed[id] = clock(trainings[id], seconds / TURNS)
+        timed[id].warm_up(seconds)
     # From the order of urgency back to the order climbed.
-    climbed = {id: trainings[id] for id in ways if id in trainings}
+    climbed = {id: timed[id] for id in trainings if id in timed}
+    # an interval takes five rounds, and a turn is short
+    turns = take_turns(climbed, until(box, overtime=math.inf))
+    accuracy = {size: _accuracy(size, device, images) for size in (BATCH_SIZE, LARGE_BATCH)}
+    stages = []
+    for id in climbed:
+        epoch = Measurement.from_samples(epochs_of(turns[id]), name=STAGES[id])
+        size = trainings[id].arguments.get("batch_size", LARGE_BATCH)
+        stages.append(Stage(id, size, epoch, accuracy[size]))
+    note = (
+        f'"right" is the mean of {SEEDS} trainings of {LEARNING_EPOCHS} epochs on '
+        f"{_different(images):,} different pictures, for each batch size, tested on "
+        f"{len(images.x_test):,} others. Where an epoch is long, a part of it is timed in each of "
+        f"{len(epoch.samples)} turns."
+    )
+    return Climb(tuple(stages), (wrapped(note), *notes))
 
-    def is_enough(turns: int) -> bool:
-        # With fewer samples no interval could be told.
-        return turns >= FEW_SAMPLES and is_past(LAST_TURN)
 
-    in_turns(climbed, watches, ROUNDS, enough=is_enough)
-    return {id: watches[id].epochs for id in climbed}
+def trainings_on(device: str, x, y) -> tuple[dict[str, Training], list[str]]:
+    """Return the trainings on a device by their ids, in the order of `STAGES`, and notes.
 
-
-def _scaled_up(id: str, epochs: list[float], count: int) -> Measurement:
-    """Return what an epoch of all pictures would take, from a stage's epochs in seconds.
-
-    The first of these also compiled; there is at least one more.
+    Each note is a sentence on one that this machine lacks. Raises a ValueError where this machine
+    has no such device.
     """
-    first, *later = epochs
-    factor = count / _size(id, count)
-    # Compiling takes as long for any number of pictures: only the training is scaled up.
-    first += (factor - 1) * median(later)
-    samples = [factor * epoch for epoch in later]
-    return Measurement.from_samples(samples, first_call=first, name=STAGES[id])
+
+    def training(batch_size: int, **compiled: Any) -> Training:
+        make_model = partial(quickstart_model, dropout=0, **compiled)
+        arguments = {"x": x, "y": y, "batch_size": batch_size}
+        return Training(make_model, arguments, -(-len(x) // batch_size), device)
+
+    with backend.on(device):
+        groups_steps = backend.groups_steps()
+    trainings = {DEFAULT: training(BATCH_SIZE), BIGGER: training(LARGE_BATCH)}
+    notes = []
+    # The options of `compile` so far: a stage keeps those of the stages before it.
+    options: dict[str, Any] = {}
+    if groups_steps:
+        options["steps_per_execution"] = GROUP
+        trainings[GROUPED] = training(LARGE_BATCH, **options)
+    else:
+        notes.append("Steps per execution are left out: this Keras loops over them in Python.")
+    if backend.framework() == "jax":
+        notes.append("XLA is on in all stages: without it, Keras on JAX compiles nothing.")
+    else:
+        options["jit_compile"] = True
+        trainings[XLA] = training(LARGE_BATCH, **options)
+    if "tensorflow" in runtime.describe().frameworks:
+        pipeline = _pipeline(x, y)
+        of_pipeline = training(LARGE_BATCH, **options)
+        trainings[TF_DATA] = of_pipeline.changed(x=pipeline, y=None, batch_size=None)
+    else:
+        notes.append("tf.data is left out: TensorFlow is not installed here.")
+    trainings[RESIDENT] = resident_training(training(LARGE_BATCH))
+    trainings[RESIDENT_SMALL] = resident_training(training(BATCH_SIZE))
+    return trainings, notes
 
 
-def _accuracy(way: Way, x: "np.ndarray", y: "np.ndarray", images: Images) -> tuple[float, ...]:
-    """Train a way's model anew with each seed, and return the share of right test pictures."""
+def _pipeline(x, y):
+    """Return a tf.data.Dataset that makes and shuffles large batches itself."""
+    import tensorflow as tf
+
+    pictures = tf.data.Dataset.from_tensor_slices((x, y)).cache().shuffle(len(x))
+    return pictures.batch(LARGE_BATCH).prefetch(tf.data.AUTOTUNE)
+
+
+def _different(images: Images) -> int:
+    """Return how many pictures a model learns from: repeated ones would hide what is learned."""
+    return min(len(images.x_train), images.different, LEARNING_PICTURES)
+
+
+def _accuracy(batch_size: int, device: str, images: Images) -> tuple[float, ...]:
+    """Train the model anew with each seed, and return the share of right test pictures."""
     import keras
 
+    count = _different(images)
+    x = images.x_train[:count].astype("float32") / 255
     x_test = images.x_test.astype("float32") / 255
-    train = way.on(x, y)
+    make_model = partial(quickstart_model, dropout=0)
+    options = {"seeds": SEEDS, "batch_size": batch_size, "epochs": LEARNING_EPOCHS}
     shares = []
-    for seed in range(SEEDS):
-        way.start_anew(seed)
-        with held_back():
-            train(epochs=LEARNING_EPOCHS)
-        # The model is called itself, since `predict` would compile a further program.
-        scores = way.model(x_test, training=False)
-        answers = keras.ops.convert_to_numpy(scores).argmax(axis=-1)
-        is_right = answers == images.y_test
-        share = float(is_right.mean())
-        shares.append(share)
+    with backend.on(device):
+        for model in fit_seeds(make_model, x, images.y_train[:count], **options):
+            # The model is called itself, since `predict` would compile a further program.
+            scores = model(x_test, training=False)
+            answers = keras.ops.convert_to_numpy(scores).argmax(axis=-1)
+            shares.append(float((answers == images.y_test).mean()))
     return tuple(shares)
-
-
-def _note(ids: Iterable[str], turns: int, different: int, images: Images) -> str:
-    """Return a note that says what the accuracy was trained on, and what epochs were timed on."""
-    count = len(images.x_train)
-    text = (
-        f'"right" is the mean of {SEEDS} trainings of {LEARNING_EPOCHS} epochs on {different:,} '
-        f"different pictures, for each batch size, tested on {len(images.x_test):,} others."
-    )
-    sizes = [_size(id, count) for id in ids]
-    smallest = min(sizes)
-    if smallest < count:
-        text += (
-            f" Each of {turns} timed epochs is of {smallest:,} to {max(sizes):,} of the "
-            f"{count:,} pictures, scaled up with all that an epoch begins with, so whole epochs "
-            "are a little shorter."
-        )
-    return text

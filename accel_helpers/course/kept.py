@@ -6,13 +6,12 @@ import statistics
 from collections.abc import Mapping
 from numbers import Real
 
-from accel_helpers.course.climb import Climb
+from accel_helpers.course.climb import RESIDENT, TF_DATA, Climb
 from accel_helpers.course.facts import FourFacts
 from accel_helpers.course.stored_steps import Product
-from accel_helpers.course.ways import RESIDENT, TF_DATA
-from accel_helpers.fit.epochs import FitTiming
-from accel_helpers.fit.parts import StepParts
+from accel_helpers.fit.parts import Parts
 from accel_helpers.fit.profile_result import Profile
+from accel_helpers.fit.time_fit import FitTiming
 from accel_helpers.machine.hardware import Plausibility
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.scores import Score
@@ -100,7 +99,7 @@ def _(result: FourFacts):
     return {"": result.faster}
 
 
-@parts_of.register(StepParts)
+@parts_of.register(Parts)
 @parts_of.register(Profile)
 def _(result):
     return {f"{part} seconds": seconds for part, seconds in result.seconds.items()}

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 
 from accel_helpers.course.climb import Climb
 from accel_helpers.course.facts import FourFacts
-from accel_helpers.fit.parts import StepParts
 from accel_helpers.fit.profile_result import Profile
 from accel_helpers.machine import backend, runtime
 from accel_helpers.machine.hardware import Plausibility
@@ -26,7 +25,6 @@ OUTCOMES = {
     "held": ("held", "missed", "not forecast", "too few samples"),
     "bound": ("compute", "memory", "neither"),
     "scores": scores.VERDICTS,
-    "step": StepParts.OUTCOMES,
     "Profile": Profile.OUTCOMES,
     "device": ("cpu", "gpu", "tpu"),
     "at once": ("many at once", "one by one", "cannot tell"),  # a CPU's operations

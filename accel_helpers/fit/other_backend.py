@@ -1,8 +1,8 @@
 """The same training in a process of its own, where Keras runs on its other backend.
 
 The model travels as a ``.keras`` file and some batches of the arrays as ``.npz``. The process runs
-this file as a program. It says "ready" when it has compiled, and then answers every line with the
-seconds of a turn. It deletes what it was given, also where this process was killed.
+this file as a program, answers every line with the seconds of a turn, the first one once it has
+compiled, and deletes what it was given, also where this process was killed.
 """
 
 import importlib.util
@@ -10,21 +10,27 @@ import json
 import shutil
 import sys
 import tempfile
+from contextlib import ExitStack
 from math import ceil, prod
 from pathlib import Path
+from typing import Any
 
 from accel_helpers._values import probe
-from accel_helpers.fit.checked_call import checked_call
-from accel_helpers.fit.fit_call import ARRAYS, FitCall
-from accel_helpers.fit.timed_fit import TimedFit, Turn
+from accel_helpers.fit.batches import bytes_in, on_arrays
+from accel_helpers.fit.clock import Timed, Turn
+from accel_helpers.fit.training import ARRAYS, Training
 from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back
 
 OTHERS = {"tensorflow": "jax", "jax": "tensorflow"}
 PATIENCE = 120  # seconds for the process to start and to compile
-FEW_BYTES = 64e6  # of the training data and of the validation's, of which no more travels
-# arguments that are numbers, and travel as text
-PLAIN = ("batch_size", "validation_batch_size", "validation_steps", "validation_freq", "shuffle")
+FEW_BYTES = 64e6  # of the training data, of which no more travels, and of the validation's
+MOST_WEIGHTS = 50e6  # of a model that travels; with those of the optimizer that is 600 MB
+LATE = "it had not compiled when the time was up"
+# arguments with which it is not tried
+STAY = {"class_weight", "steps_per_epoch", "validation_steps"}
+# in what the process writes where it cannot make a part of the model again
+OWN_CODE = ("Could not locate", "Lambda")
 
 
 def other_backend() -> str:
@@ -35,162 +41,121 @@ def other_backend() -> str:
     return ""
 
 
-def why_not(call: FitCall) -> str:
-    """Return why this training cannot travel, as the line to try; "" where it can."""
-    travels = call.form == ARRAYS and _name_arrays("x", call.arguments["x"]) is not None
-    if travels and "sample_weight" not in call.arguments and "class_weight" not in call.arguments:
-        return ""
-    return f"your data stay here: set KERAS_BACKEND={other_backend()} in a new session"
+def why_not(call: Training) -> str:
+    """Return why this training cannot travel, and what to do by hand; "" where it can."""
+    import keras
+    import numpy as np
+
+    validation = call.arguments.get("validation_data", ())
+    if call.form != ARRAYS or not isinstance(validation, (tuple, list)):
+        return _by_hand("it is tried with arrays alone")
+    for array in keras.tree.flatten(call.first_batches(1, 0.0)):
+        if np.asarray(array).dtype.kind not in "biufc":
+            return "text and ragged data stay on TensorFlow"
+    others = STAY.intersection(call.arguments)
+    if others:
+        return _by_hand(f"it is not tried with {', '.join(others)}")
+    return ""
 
 
-class OtherBackend:
-    """A training whose turns another process takes. Used in a ``with`` block, or closed."""
+def _by_hand(reason: str) -> str:
+    """Return a reason with what to do by hand."""
+    return f"{reason}: set KERAS_BACKEND={other_backend()} in a new session"
+
+
+class OtherBackend(ExitStack):
+    """A training whose turns another process takes; to be closed, which ends that."""
 
     def __init__(
-        self, call: FitCall, turn_seconds: float, extra_seconds: float, patience: float = PATIENCE
+        self, call: Training, turn_seconds: float, extra_seconds: float, patience: float = PATIENCE
     ):
         """Start it, and wait until it is ready; `extra_seconds` are added to every epoch.
 
         Raises ValueError where the model cannot be saved or made again there, and where that takes
         longer than `patience` seconds.
         """
+        super().__init__()
         self._extra_seconds = extra_seconds
-        self._folder = tempfile.TemporaryDirectory(prefix="accel-backend-")
-        command = [sys.executable, "-m", __name__, self._folder.name, str(turn_seconds)]
+        folder = self.enter_context(tempfile.TemporaryDirectory(prefix="accel-backend-"))
+        command = [sys.executable, "-m", __name__, folder, str(turn_seconds)]
         environ = probe.variables({"KERAS_BACKEND": other_backend()})
         # It starts before anything is written, so that somebody is there to delete it.
-        self._child = probe.Child(command, environ, heard=True)
+        self._child = self.enter_context(probe.Child(command, environ, heard=True))
         try:
-            self._times_as_many, self._times_the_validation = _pack(call, Path(self._folder.name))
-        except Exception:
+            self._times_as_many = _pack(call, Path(folder))
+            self._ask(patience)
+        except BaseException:
             self.close()
             raise
-        self._child.tell("go")
-        answer = self._child.hear(patience)
-        if answer != "ready\n":
-            self.close()
-            is_late = answer is None
-            error = probe.last_line(self._child.output)
-            raise ValueError(
-                "it had not compiled when the time was up" if is_late else _reason(error)
-            )
 
     def turn(self) -> Turn:
         """Have a turn taken."""
-        self._child.tell("turn")
-        answer = self._child.hear(PATIENCE)
-        if not answer:
-            raise ValueError("the other process ended")
-        epoch, validation = json.loads(answer)
+        epoch, validation = self._ask(PATIENCE)
         steps = (epoch - validation) * self._times_as_many
-        validation *= self._times_the_validation
         return Turn(steps + validation + self._extra_seconds, validation)
 
-    def close(self) -> None:
-        """End the process, and delete what it was given."""
-        self._child.stop()
-        self._folder.cleanup()
+    def _ask(self, patience: float) -> list[float]:
+        """Return the seconds of an epoch of the process, and of validation in it."""
+        self._child.tell("turn")
+        answer = self._child.hear(patience)
+        if answer:
+            return json.loads(answer)
+        self.close()
+        is_late = answer is None
+        raise ValueError(LATE if is_late else _reason(self._child.output))
 
 
 def _reason(error: str) -> str:
-    """Return why a training could not be timed there, by the last line of the process's error."""
-    if "Could not locate" in error:
-        return f"it has classes of your own: set KERAS_BACKEND={other_backend()} in a new session"
-    return f"it does not train there: {error[:80]}"
+    """Return why a training could not be timed there, by what the process wrote."""
+    if any(text in error for text in OWN_CODE):
+        return _by_hand("it has classes or functions of your own")
+    return f"it does not train there: {probe.last_line(error)[:80]}"
 
 
-def _name_arrays(name: str, value) -> dict | None:
-    """Return arrays by a name that says where they stand; None if they are nested more deeply.
+def _pack(call: Training, folder: Path) -> float:
+    """Write a call into a folder, with its first batches; return how many times as many it has.
 
-    "x" for an array itself, "x/0" for one in a list, "x/key" for one in a dictionary.
+    Raises ValueError where something cannot be written, or is too large.
     """
-    if hasattr(value, "shape"):
-        return {name: value}
-    if isinstance(value, (list, tuple)):
-        value = dict(enumerate(value))
-    if not isinstance(value, dict):
-        return None
-    named = {}
-    for key, array in value.items():
-        if not hasattr(array, "shape"):
-            return None
-        named[f"{name}/{key}"] = array
-    return named
-
-
-def _unname(name: str, arrays: dict):
-    """Return what `_name_arrays` has named: an array, or a list or dictionary of them; or None."""
-    if name in arrays:
-        return arrays[name]
-    parts = {}
-    for key, array in arrays.items():
-        head, _, place = key.partition("/")
-        if head == name:
-            parts[place] = array
-    if not parts:
-        return None
-    if all(place.isdecimal() for place in parts):
-        return [parts[str(index)] for index in range(len(parts))]
-    return parts
-
-
-def _pack(call: FitCall, folder: Path) -> tuple[float, float]:
-    """Write a call into a folder, with a few of its batches.
-
-    Return how many times as many the training data are, and the validation's. Raises ValueError
-    where the folder has no room for them.
-    """
+    import keras
     import numpy as np
 
-    pair = {"x": call.arguments["x"], "y": call.arguments.get("y")}
-    few, times_as_many = _few(pair, call.batch_size)
-    validation: dict = {}
-    times_the_validation = 1.0
-    if call.arguments.get("validation_data") is not None:
-        size = call.arguments.get("validation_batch_size") or call.batch_size
-        pair = dict(zip(("val_x", "val_y"), call.arguments["validation_data"], strict=True))
-        validation, times_the_validation = _few(pair, size)
+    a_batch = bytes_in(call.first_batches(1, 0.0))
+    steps = min(call.steps, ceil(FEW_BYTES / a_batch))
+    few = on_arrays(call.changed(callbacks=None), steps)
+    arrays: dict[str, Any] = {}
+
+    def place_of(value):
+        if not hasattr(value, "shape"):
+            return value
+        place = f"array {len(arrays)}"
+        arrays[place] = np.asarray(value)
+        return place
+
+    arguments = keras.tree.map_structure(place_of, dict(few.arguments))
     model = call.make_model()
-    # four bytes a number, and as a rule the optimizer has two for each weight
-    model_bytes = 0
-    for weight in model.weights:
-        model_bytes += 12 * prod(weight.shape)
-    if shutil.disk_usage(folder).free < 2 * (model_bytes + 2 * FEW_BYTES):
-        raise ValueError(f"{folder.parent} has no room for a copy of the model")
-    np.savez(folder / "data.npz", **few, **validation)
-    with held_back():
-        model.save(folder / "model.keras")
-    plain = {name: call.arguments[name] for name in PLAIN if name in call.arguments}
-    (folder / "arguments.json").write_text(json.dumps(plain))
-    return times_as_many, times_the_validation
+    weights = sum(prod(weight.shape) for weight in model.weights)
+    if bytes_in(arrays) > 2 * FEW_BYTES + a_batch or weights > MOST_WEIGHTS:
+        raise ValueError(_by_hand("your model or validation is too large for a copy"))
+    np.savez(folder / "data.npz", **arrays)
+    (folder / "arguments.json").write_text(json.dumps([arguments, few.steps]))
+    try:
+        with held_back():
+            model.save(folder / "model.keras")
+    except Exception as error:
+        raise ValueError(_by_hand("your model cannot be saved")) from error
+    return call.steps / steps
 
 
-def _few(data: dict, batch_size: int) -> tuple[dict, float]:
-    """Return the first batches of some arrays, by name, and how many times as many there are."""
-    import numpy as np
-
-    named: dict = {}
-    for name, value in data.items():
-        if value is not None:
-            named |= _name_arrays(name, value) or {}
-    samples = len(next(iter(named.values())))
-    sample_bytes = sum(np.asarray(array[:1]).nbytes for array in named.values())
-    batches = ceil(FEW_BYTES / max(sample_bytes, 1) / batch_size)
-    kept = min(batches * batch_size, samples)
-    return {name: array[:kept] for name, array in named.items()}, samples / kept
-
-
-def _unpack(folder: Path) -> FitCall:
+def _unpack(folder: Path) -> Training:
     """Return the call that was written into a folder."""
     import keras
     import numpy as np
 
+    places, steps = json.loads((folder / "arguments.json").read_text())
     with np.load(folder / "data.npz") as file:
         arrays = dict(file)
-    arguments = json.loads((folder / "arguments.json").read_text())
-    validation = _unname("val_x", arrays)
-    if validation is not None:
-        arguments["validation_data"] = (validation, _unname("val_y", arrays))
+    arguments = keras.tree.map_structure(lambda place: arrays.get(place, place), places)
 
     def make_model():
         model = keras.models.load_model(folder / "model.keras")
@@ -198,7 +163,7 @@ def _unpack(folder: Path) -> FitCall:
         model.jit_compile = None
         return model
 
-    return checked_call(make_model, _unname("x", arrays), _unname("y", arrays), arguments)
+    return Training(make_model, arguments, steps)
 
 
 def main(folder: str, turn_seconds: str) -> None:
@@ -208,15 +173,15 @@ def main(folder: str, turn_seconds: str) -> None:
     try:
         if not sys.stdin.readline():
             return
-        training = TimedFit(_unpack(Path(folder)), float(turn_seconds))
+        training = Timed(_unpack(Path(folder)), float(turn_seconds))
         training.warm_up(PATIENCE / 2)
-        training.replan()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    print("ready", flush=True)
-    for _ in sys.stdin:
+    while True:
         turn = training.turn()
         print(json.dumps([turn.epoch, turn.validation]), flush=True)
+        if not sys.stdin.readline():
+            return
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The answer of `profile_fit`: where an epoch goes, and a change that was measured."""
+"""The answer of `profile_fit`: where an epoch goes, and the changes that were measured."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -7,15 +7,13 @@ from typing import ClassVar
 
 from accel_helpers._values import records
 from accel_helpers._values.words import format_duration, percent, spanned, times, wrapped
-from accel_helpers.fit.epoch_parts import PARTS
-from accel_helpers.fit.fit_call import GENERATOR, FitCall
+from accel_helpers.fit.parts import NOTABLE, Parts
+from accel_helpers.fit.training import GENERATOR, Training
 from accel_helpers.measure import pictures
 from accel_helpers.measure.measurement import FASTER, SAME, SLOWER, Measurement, Speedup
 
 WORDS = Path(__file__).parents[1] / "data" / "profile.toml"
 COMPILATION = "compilation"
-LABELS = (*PARTS, COMPILATION)
-NOTABLE = 0.05  # a smaller share is not said
 HIDDEN = 0.3  # share of an epoch from which on input that nobody waits for is worth a sentence
 UNDECIDED = "not told apart yet"  # of a gain that may be large or none
 MAY_BE_LARGE = 1.5  # times as fast, where an interval ends that tells nothing yet
@@ -29,7 +27,7 @@ class Change:
     gain: Speedup  # seconds per epoch as it is over those with the change
     note: str  # a sentence on what else it changes, or ""
     # with the change; None where it takes another process
-    call: FitCall | None = field(repr=False)
+    training: Training | None = field(repr=False)
     alters: bool = False  # whether it alters the training itself: batch size, precision
 
     def apply(self):
@@ -37,13 +35,13 @@ class Change:
 
         Raises ValueError where the change is another backend, which takes a new session.
         """
-        if self.call is None:
+        if self.training is None:
             raise ValueError(f"{self.name} takes a new session: set it before Keras is imported.")
-        arguments = dict(self.call.arguments)
-        if self.call.form == GENERATOR:
-            arguments["x"] = self.call.shortened(0)["x"]
-            arguments["steps_per_epoch"] = self.call.steps
-        return self.call.make_model, arguments
+        arguments = dict(self.training.arguments)
+        if self.training.form == GENERATOR:
+            arguments["x"] = self.training.shortened(0)["x"]
+            arguments["steps_per_epoch"] = self.training.steps
+        return self.training.make_model, arguments
 
     @property
     def is_undecided(self) -> bool:
@@ -77,61 +75,60 @@ def fastest(tried: Iterable[Change], *, alters: bool) -> Change | None:
 
 @dataclass(frozen=True, repr=False)
 class Profile:
-    """Where the time of a ``fit`` goes; it prints as a few sentences.
+    """Where the time of a ``fit`` goes; it prints as a few sentences."""
 
-    A share is a part of an epoch, from 0 to 1. Input is what steps wait for: what is made while the
-    device works costs nothing, so the shares need not add up. The share of the compilation is one
-    of the whole training.
-    """
-
-    OUTCOMES: ClassVar = LABELS  # of its `verdict`
+    OUTCOMES: ClassVar = (*Parts.OUTCOMES, COMPILATION)  # of its `verdict`
 
     verdict: str
     epoch: Measurement  # seconds
     steps: int  # of an epoch
-    shares: Mapping[str, float]  # part -> share; without a part that cannot be told
-    intervals: Mapping[str, tuple[float, float]]  # part -> low and high
+    parts: Parts  # of an epoch
+    compiling: float  # share of compiling in the whole training; 0 where its length is not known
     compile_seconds: float  # of the first step
     compilations: int  # how often the step was traced
     late_compilations: int  # of these, after the first moments
     input_alone: float  # seconds that the input of an epoch takes where nothing waits for it
     slowest_callback: str  # its class, or ""
-    # the best that leaves the training as it is, or else the best that alters it, or else the first
-    # that was tried; None where none was
-    change: Change | None
     tried: tuple[Change, ...]
     not_tried: Mapping[str, str]  # change -> reason
     notes: tuple[str, ...]  # sentences
 
     @property
-    def altering_change(self) -> Change | None:
-        """The best change that was measurably faster and alters the training; or None."""
-        return fastest(self.tried, alters=True)
+    def change(self) -> Change | None:
+        """The best change that leaves the training as it is, or else the best that alters it.
 
-    @property
-    def seconds(self) -> dict[str, float]:
-        """Seconds of an epoch by part, for a picture; without parts that there are not."""
-        seconds = {}
-        for part in PARTS:
-            share = self.shares.get(part, 0.0)
-            if share > 0:
-                seconds[part] = share * self.epoch.median
-        return seconds
-
-    @property
-    def finding(self) -> str:
-        """The title of its picture."""
-        return pictures.largest(self.seconds, "an epoch")
-
-    def drawn(self, title: str) -> pictures.Picture:
-        """Return its picture; see `pictures.plot`."""
-        return pictures.bar(self.seconds, title=title, whole="an epoch")
+        Where none was measurably faster, the first that was tried; None where none was.
+        """
+        first = self.tried[0] if self.tried else None
+        return next(iter(self.advised), first)
 
     @property
     def advised(self) -> list[Change]:
         """The changes to make: the best that leaves the training as it is, and that alters it."""
-        best = (fastest(self.tried, alters=False), self.altering_change)
+        best = (fastest(self.tried, alters=False), fastest(self.tried, alters=True))
         return [change for change in best if change is not None]
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The share of each part in an epoch, from 0 to 1; of compiling in the whole training."""
+        shares = self.parts.shares
+        if self.compiling:
+            shares[COMPILATION] = self.compiling
+        return shares
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Seconds of an epoch by part, for a picture; without parts that there are not."""
+        return self.parts.seconds
+
+    @property
+    def finding(self) -> str:
+        """The title of its picture."""
+        return self.parts.finding
+
+    def drawn(self, title: str) -> pictures.Picture:
+        """Return its picture; see `pictures.plot`."""
+        return self.parts.drawn(title)
 
     @property
     def advice(self) -> str:
@@ -141,19 +138,19 @@ class Profile:
 
     def __str__(self) -> str:
         sentences = records.load(WORDS, "set of sentences")
-        fields = self._fields()
         names = [self.verdict, "shares"]
         is_long = self.input_alone > HIDDEN * self.epoch.median
-        if is_long and self.shares.get("input", 0.0) < NOTABLE:
+        if is_long and self.parts.shares["input"] < NOTABLE:
             names.append("hidden")
         if self.compilations:
             names.append("compiled")
         if self.late_compilations:
             names.append("again")
+        fields = self._fields()
         texts = [sentences[name].format(**fields) for name in names]
         texts += self.notes
         texts += self.on_changes(sentences["lead"])
-        if self.change and self.change.gain.verdict == FASTER and self.change.call is not None:
+        if self.advised and self.advised[0].training is not None:
             texts.append(sentences["apply"])
         return "\n".join(wrapped(text, indent=2) for text in texts)
 
@@ -162,44 +159,30 @@ class Profile:
     def _fields(self) -> dict[str, object]:
         """Return the values for the {fields} of the sentences."""
         low, high = self.epoch.interval
+        share = percent(self.compiling)
+        if self.verdict in self.parts.rounds:
+            share = self.parts.share_in_words(self.verdict)
+        count = self.compilations
         return {
             "epoch": format_duration(self.epoch.median),
             "span": spanned(format_duration(low), format_duration(high)),
             "steps": f"{self.steps:,}",
-            "share": self._share_in_words(self.verdict),
-            "parts": self.parts_in_words(),
+            "share": share,
+            "parts": self.parts.in_words(),
             "input": format_duration(self.input_alone),
             "compiling": format_duration(self.compile_seconds),
-            "traces": _times(self.compilations),
+            "traces": "once" if count == 1 else f"{count} times",
             "late": self.late_compilations,
             "callback": self.slowest_callback,
         }
 
-    def _share_in_words(self, part: str) -> str:
-        """Return a share with its interval: "72 % (70 to 75)"."""
-        low, high = (round(100 * share) for share in self.intervals[part])
-        middle = percent(self.shares[part])
-        if low == high:
-            return middle
-        return f"{middle} ({low} to {high})"
-
-    def parts_in_words(self, spread: bool = True) -> str:
-        """Return the parts that are worth a word, the largest first, perhaps with the intervals."""
-        ordered = sorted(PARTS, key=lambda part: -self.shares.get(part, 0.0))
-        texts = []
-        for part in ordered:
-            share = self.shares.get(part, 0.0)
-            if share >= NOTABLE:
-                said = self._share_in_words(part) if spread else percent(share)
-                texts.append(f"{part} {said}")
-        return ", ".join(texts)
-
     def on_changes(self, lead: str) -> list[str]:
         """Return the sentences on what was tried and what was not; `lead` stands before them."""
         sentences = records.load(WORDS, "set of sentences")
-        texts = []
         advised = self.advised
-        for name, change in zip(("change", "altering"), advised, strict=False):
+        texts = []
+        for change in advised:
+            name = "altering" if change.alters else "change"
             gain = change.gain_in_words
             texts.append(sentences[name].format(lead=lead, name=change.name, gain=gain))
             if change.note:
@@ -207,12 +190,10 @@ class Profile:
         if not advised:
             name = self._why_nothing()
             texts.append(sentences[name].format(lead=lead, verdict=self.verdict))
-        others = []
-        for other in self.tried:
-            if other not in advised:
-                others.append(f"{other.name}: {other.gain_in_words}")
+        others = [change for change in self.tried if change not in advised]
         if others:
-            texts.append(sentences["tried"].format(tried="; ".join(others)))
+            tried = "; ".join(f"{change.name}: {change.gain_in_words}" for change in others)
+            texts.append(sentences["tried"].format(tried=tried))
         if self.not_tried:
             reasons = [f"{name} ({reason})" for name, reason in self.not_tried.items()]
             texts.append(sentences["not_tried"].format(not_tried="; ".join(reasons)))
@@ -225,11 +206,6 @@ class Profile:
         if self.tried:
             return "nothing"
         return "none" if self.not_tried else "unknown"
-
-
-def _times(count: int) -> str:
-    """Return how often something was done, in words."""
-    return "once" if count == 1 else f"{count} times"
 
 
 def gain_in_words(gain: Speedup) -> str:

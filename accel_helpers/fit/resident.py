@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from accel_helpers._values.records import whole
-from accel_helpers.fit.checked_call import replicas
+from accel_helpers.fit.checked import replicas
 from accel_helpers.fit.device_memory import as_arrays, as_tensors, check_room, memory_needed
 from accel_helpers.fit.resident_epoch import epoch_runner
 from accel_helpers.machine import backend

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from functools import partial
 from types import SimpleNamespace
 
-from accel_helpers.fit.checked_call import has_own_step
+from accel_helpers.fit.take_away import has_own_step
 from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back
 

@@ -1,94 +1,58 @@
 """The turns of a training by `fit_resident`, whose data lie on the device."""
 
-from collections.abc import Callable
 from functools import partial
+from math import ceil, log2
 
-from accel_helpers.fit import device_memory
-from accel_helpers.fit.checked_call import new_model
-from accel_helpers.fit.fit_call import ARRAYS, FitCall
+from accel_helpers.fit.clock import Timed
 from accel_helpers.fit.resident import fit_resident
-from accel_helpers.fit.stopwatch import stopwatch
-from accel_helpers.fit.timed_fit import Turn
-from accel_helpers.machine import backend
+from accel_helpers.fit.training import ARRAYS, Training
+from accel_helpers.fit.watch import EpochMarks, epoch_watch
 from accel_helpers.machine.quiet import held_back
 
 # arguments with which it can be timed: a part of an epoch, without validation
 ARGUMENTS = {"x", "y", "batch_size", "epochs", "shuffle", "verbose"}
-PILOT_STEPS = 8  # of the first turn, while it is unknown how long a step takes
 
 
-def why_not(call: FitCall) -> str:
+def why_not(training: Training) -> str:
     """Return why `fit_resident` cannot take this training; "" where it can."""
-    if call.form != ARRAYS:
+    if training.form != ARRAYS:
         return "it takes arrays"
-    others = sorted(set(call.arguments) - ARGUMENTS)
-    if others:
-        return f"it is not timed with {', '.join(others)}"
-    return ""
+    others = sorted(set(training.arguments) - ARGUMENTS)
+    return f"it is not timed with {', '.join(others)}" if others else ""
 
 
-def resident_call(call: FitCall) -> FitCall:
+def resident_training(training: Training) -> Training:
     """Return a training whose models are trained by `fit_resident` when ``fit`` is called."""
 
     def make_model():
-        model = call.make_model()
+        model = training.make_model()
         model.fit = partial(fit_resident, model)
         return model
 
-    return call.with_model(make_model)
+    return training.with_model(make_model)
 
 
-class ResidentTurns:
-    """Trains on the first steps of the data in every turn, which lie on the device.
+class TimedResident(Timed):
+    """A training of `resident_training`, timed on the first steps of the data."""
 
-    Raises MemoryError where the computer has no room for all of the data, and TypeError or
-    ValueError where they are not what `fit_resident` takes.
-    """
+    def _short_epoch(self, steps: int) -> int:
+        # each length of an epoch compiles, so there are few of them
+        return super()._short_epoch(2 ** ceil(log2(steps)))
 
-    def __init__(self, call: FitCall, turn_seconds: float, clock: Callable[[], float]):
-        self._call = call
-        self._clock = clock
-        self._model = new_model(call)
-        needed = device_memory.memory_needed(call.arguments["x"], call.arguments["y"])
-        device_memory.check_room(needed, self._device)
-        steps = min(PILOT_STEPS, call.steps)
-        # as many steps as a turn has time for, by and by: what an epoch begins with counts less
-        # the more there are, and XLA's convolutions in a loop may take 20 times as long as in fit
-        while True:
-            self._load(steps)
-            # the first turn compiles
-            self.turn()
-            step = self.turn().epoch / call.steps
-            wanted = min(round(turn_seconds / step), call.steps)
-            if wanted < 2 * steps:
-                return
-            steps = wanted
+    def _fit(self, steps, epochs, warm_steps, is_enough=None) -> list[EpochMarks]:
+        """Train by `fit_resident`, an epoch more, since each new length of an epoch compiles."""
+        import keras
 
-    @property
-    def _device(self) -> str:
-        """The kind of device that the data are copied to."""
-        return self._call.device or backend.devices()[-1]
-
-    def _load(self, steps: int) -> None:
-        """Copy the data of the first steps to the device."""
-        self._steps = steps
-        arguments = self._call.shortened(steps)
-        arrays = device_memory.as_arrays((arguments["x"], arguments["y"]), "x and y")
-        self._tensors = device_memory.as_tensors(arrays, self._device)
-
-    def turn(self) -> Turn:
-        """Train two short epochs, and return a whole one at the pace of the second."""
-        x, y = self._tensors
-        watch = stopwatch(self._clock)
-        with held_back():
-            self._model.fit(
-                x,
-                y,
-                batch_size=self._call.batch_size,
-                epochs=2,
-                callbacks=[watch],
-                verbose=0,
-                seed=0,
-            )
-        # the first epoch may have compiled
-        return Turn(watch.epochs[1] * self._call.steps / self._steps, 0.0)
+        watch = epoch_watch(self._clock)
+        watch.set_model(self.model)
+        # what would act within an epoch is refused
+        between_epochs = keras.callbacks.LambdaCallback(
+            on_epoch_begin=watch.on_epoch_begin,
+            on_epoch_end=watch.on_epoch_end,
+            on_train_end=watch.on_train_end,
+        )
+        arguments = self.training.shortened(steps)
+        arguments |= {"epochs": epochs + 1, "verbose": 0, "seed": 0}
+        with self.training.on_its_device(), held_back():
+            self.model.fit(**arguments, callbacks=[between_epochs])
+        return watch.epochs[1:]

@@ -1,8 +1,10 @@
 """A training with one thing taken away: its input, its batch, its width, its arithmetic."""
 
+import math
 from itertools import cycle
+from typing import Any
 
-from accel_helpers.fit.fit_call import FitCall
+from accel_helpers.fit.training import Training
 from accel_helpers.machine import backend
 
 MOST_BATCHES = 16  # that are kept in memory in place of the input
@@ -19,27 +21,37 @@ BESIDE_THE_STEPS = (
     "validation_freq",
     "callbacks",
 )
+# What launching can take at most, in seconds for each layer (forward, back, the optimizer), and
+# for each step of its loop over time.
+LAUNCHING = 3e-3
+LAUNCHING_IN_A_LOOP = 0.5e-3
 # settings of Keras's layers that are the width of a layer
 WIDTHS = ("units", "output_dim", "key_dim", "value_dim", "intermediate_dim")
 
 
-def steps_alone(call: FitCall) -> FitCall:
+def steps_alone(training: Training) -> Training:
     """Return a training without callbacks and without validation."""
     names = [name for name in BESIDE_THE_STEPS if name.startswith(("validation", "callbacks"))]
-    return call.changed(**dict.fromkeys(names))
+    return training.changed(**dict.fromkeys(names))
 
 
-def without_input(call: FitCall, batches: list[tuple]) -> FitCall:
+def without_input(training: Training, batches: list[tuple]) -> Training:
     """Return a training on batches that lie in memory, again and again; the steps alone."""
-    kept = call.changed(**dict.fromkeys(BESIDE_THE_STEPS))
-    return kept.changed(x=_repeated(batches), steps_per_epoch=call.steps)
+    kept = training.changed(**dict.fromkeys(BESIDE_THE_STEPS))
+    return kept.changed(x=_repeated(batches), steps_per_epoch=training.steps)
 
 
-def first_samples(batches: list[tuple], count: int) -> list[tuple]:
-    """Return batches of so few samples each: the first ones of each batch."""
+def resized(batch: tuple, count: int) -> tuple:
+    """Return a batch of so many samples, the first ones of it, again and again if need be."""
     import keras
+    import numpy as np
 
-    return [keras.tree.map_structure(lambda array: array[:count], batch) for batch in batches]
+    def take(array):
+        samples = array[:count]
+        times = -(-count // max(len(samples), 1))
+        return samples if times == 1 else np.concatenate([np.asarray(samples)] * times)[:count]
+
+    return keras.tree.map_structure(take, batch)
 
 
 def fewest_samples(model) -> int:
@@ -92,16 +104,15 @@ def _tensor(value):
 def narrow_copy(model):
     """Return a copy of a compiled model whose layers have width 1, but for those of its output.
 
-    Returns None where such a copy cannot be made from the model's configuration: layers of a class
-    of somebody's own, or shapes that a width of 1 does not fit. And None for a model with
+    Raises an error where such a copy cannot be made from the model's configuration: layers of a
+    class of somebody's own, or shapes that a width of 1 does not fit. And for a model with
     convolutions: where a stride is larger than its kernel, one of few filters ends the process in
     oneDNN, and at width 1 what is fewer weights is less arithmetic as well.
     """
     import keras
 
-    is_plain = isinstance(model, keras.Sequential) or _is_functional(model)
-    if not is_plain or convolves(model):
-        return None
+    if not _is_plain(model) or convolves(model):
+        raise ValueError("only plain models without convolutions are copied")
     kept = {layer.name for layer in _last_layers(model)}
     narrowed = False
 
@@ -115,19 +126,19 @@ def narrow_copy(model):
                 narrowed = True
         return type(layer).from_config(settings)
 
-    try:
-        copy = keras.models.clone_model(model, clone_function=narrow, recursive=True)
-        copy.compile_from_config(model.get_compile_config())
-    except Exception:
-        return None
-    return copy if narrowed else None
+    copy = keras.models.clone_model(model, clone_function=narrow, recursive=True)
+    copy.compile_from_config(model.get_compile_config())
+    if not narrowed:
+        raise ValueError("no layer of this model has a width")
+    return copy
 
 
-def _is_functional(model) -> bool:
-    """Return whether a model is a plain functional one, which `clone_model` can go through."""
+def _is_plain(model) -> bool:
+    """Return whether a model is Sequential or functional, and of no class of somebody's own."""
     import keras
 
-    return type(model) is keras.Model or type(model).__name__ == "Functional"
+    kinds = (keras.Sequential, keras.Model)
+    return type(model) in kinds or type(model).__name__ == "Functional"
 
 
 def _last_layers(model) -> list:
@@ -152,6 +163,37 @@ def _last_layers(model) -> list:
 def _has_width(layer) -> bool:
     """Return whether a layer has one of the settings that are a width."""
     return any(isinstance(getattr(layer, name, None), int) for name in WIDTHS)
+
+
+def has_own_step(model) -> bool:
+    """Return whether a model trains by a ``train_step`` of its class that is not Keras's own."""
+    import keras
+
+    own_class: Any = type(model)
+    return own_class.train_step is not keras.Model.train_step
+
+
+def most_for_launching(model) -> float:
+    """Return the seconds that launching the operations of a step can take at most.
+
+    It is inf where that is not known: in eager mode, in a step or a model of somebody's own, and in
+    loops over time whose length is open.
+    """
+    if model.run_eagerly or has_own_step(model) or not _is_plain(model):
+        return math.inf
+    return sum(map(_most_for_layer, model.layers))
+
+
+def _most_for_layer(layer) -> float:
+    """Return the seconds that launching the operations of a layer can take at most."""
+    import keras
+
+    inner = list(layer._flatten_layers())
+    seconds = LAUNCHING * len(inner)
+    if any(isinstance(each, keras.layers.RNN) for each in inner):
+        length = layer.input.shape[1]
+        seconds += LAUNCHING_IN_A_LOOP * length if length else math.inf
+    return seconds
 
 
 def idle_model():

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from accel_helpers.fit.fit_call import FitCall
-from accel_helpers.fit.timed_fit import Turn
+from accel_helpers.fit.clock import Turn
+from accel_helpers.fit.training import Training
 from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back
 
@@ -16,27 +16,27 @@ class WholeFit:
 
     def __init__(
         self,
-        call: FitCall,
+        training: Training,
         callbacks: list,
         clock: Callable[[], float],
         undo: Callable[[], None] | None = None,
     ):
-        self._call = call
+        self._training = training
         self._callbacks = callbacks
         self._clock = clock
         self._undo = undo
 
     def turn(self) -> Turn:
         """Train, and return the seconds of the whole training, in place of those of an epoch."""
-        arguments = self._call.shortened(0)
-        epochs = self._call.epochs or 1
+        arguments = self._training.shortened(0)
+        epochs = self._training.epochs or 1
         started = self._clock()
         try:
-            model = self._call.make_model()
+            model = self._training.make_model()
             with held_back():
                 model.fit(**arguments, epochs=epochs, callbacks=self._callbacks, verbose=0)
             backend.wait(model)
         finally:
             if self._undo is not None:
                 self._undo()
-        return Turn(self._clock() - started, 0.0)
+        return Turn(self._clock() - started)

@@ -359,7 +359,7 @@ def plot(result, *, title: str = "") -> Picture:
 
     Parameters
     ----------
-    result : Measurement, Speedup, FitTiming, Profile, StepParts or mapping
+    result : Measurement, Speedup, FitTiming, Profile, Parts or mapping
         A mapping is of names to seconds, the parts of one step.
     title : str, optional
         Above the picture: what was found. By default what the result says of itself.

@@ -6,13 +6,13 @@ from math import ceil, prod
 
 from accel_helpers._values.records import positive, whole
 from accel_helpers.fit import take_away
-from accel_helpers.fit.checked_call import checked_call, two_models
-from accel_helpers.fit.fit_call import ARRAYS, FitCall, form_of, samples_in
-from accel_helpers.fit.time_box import TimeBox
-from accel_helpers.fit.timed_fit import TimedFit
+from accel_helpers.fit.batches import in_batches
+from accel_helpers.fit.checked import checked
+from accel_helpers.fit.clock import TimeBox, Timed, epochs_of, take_turns, until
+from accel_helpers.fit.training import Training, two_models
 from accel_helpers.machine import backend, hardware
 from accel_helpers.measure import products
-from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
+from accel_helpers.measure.measurement import Measurement
 from accel_helpers.worth.answer import Answer, fed
 from accel_helpers.worth.model_load import expected_rows
 
@@ -94,20 +94,20 @@ def forecast(
     setup_minutes = positive(setup_minutes, "setup_minutes", zero=True)
     epochs = whole(epochs, "epochs")
     batch_size = whole(batch_size, "batch_size")
-    call = FitCall(make_model, {})
+    training = Training(make_model, {})
     if x is not None:
-        call = _call_in_batches(make_model, x, y, batch_size)
-    model, timed_model = two_models(call)
+        training = in_batches(checked(make_model, x, y, {}), batch_size)
+    model, timed_model = two_models(training)
     rows, notes = expected_rows(model, batch_size, chips or _default_chips())
-    steps = call.steps
+    steps = training.steps
     if samples:
         steps = ceil(whole(samples, "samples") / batch_size)
     here = None
     if seconds:
         if x is None:
             x, y = _made_up_data(model, batch_size)
-            call = _call_in_batches(make_model, x, y, batch_size)
-        here, host = _time_here(call, timed_model, seconds)
+            training = in_batches(checked(make_model, x, y, {}), batch_size)
+        here, host = _time_here(training, timed_model, seconds)
         rows = [fed(row, here, host) for row in rows]
     return Answer(model.name, rows, epochs, setup_minutes, steps, here, notes)
 
@@ -166,39 +166,21 @@ def _made_up_data(model, batch_size: int) -> tuple:
     return tuple(arrays if len(arrays) > 1 else arrays[0] for arrays in (x, y))
 
 
-def _call_in_batches(make_model, x, y, batch_size: int) -> FitCall:
-    """Return a checked call of ``fit`` on the CPU, in batches of this size.
-
-    Raises ValueError if its data make batches of their own, and of another size.
-    """
-    arguments = {"batch_size": batch_size} if form_of(x) == ARRAYS else {}
-    call = checked_call(make_model, x, y, arguments)
-    [first_batch] = call.first_batches(1, 0.0)
-    size = samples_in(first_batch)
-    if not arguments and size != batch_size:
-        raise ValueError(f"batch_size must be {size}, as your data make them; got {batch_size}.")
-    return replace(call, device="cpu")
-
-
-def _time_here(call: FitCall, model, seconds: float) -> tuple[Measurement, Measurement]:
-    """Return the seconds of a step here: of a model, and of one that computes nothing.
-
-    They take turns, there and back: a machine that gets slower is then unfair to neither.
-    """
-    box = TimeBox(seconds)
-    with call.on_its_device():
-        models = [model, take_away.idle_model()]
-    trainings = [TimedFit(call, seconds / TURNS_IN_A_BOX, model=each) for each in models]
-    for training in trainings:
-        training.warm_up(seconds)
-        training.replan()
-    here: list[float] = []
-    host: list[float] = []
-    turns = [*zip(trainings, (here, host), strict=True)]
-    while box.seconds_left() > 0 or len(here) < FEW_SAMPLES:
-        for training, seconds_of_steps in turns:
-            seconds_of_steps.append(training.turn().epoch / call.steps)
-        turns.reverse()
-        if box.seconds_left() < -PATIENCE * max(seconds, 1):
-            break
-    return Measurement.from_samples(here), Measurement.from_samples(host)
+def _time_here(training: Training, model, seconds: float) -> list[Measurement]:
+    """Return the seconds of a step on this CPU: of a model, and of one that computes nothing."""
+    training = replace(training, device="cpu")
+    with training.on_its_device():
+        models = {"here": model, "host": take_away.idle_model()}
+    trainings = {}
+    for name, each in models.items():
+        timed = Timed(training, seconds / TURNS_IN_A_BOX, model=each)
+        timed.warm_up(seconds)
+        trainings[name] = timed
+    # five timings make an interval, and without it little is said: for these longer
+    overtime = PATIENCE * max(seconds, 1) / seconds
+    turns = take_turns(trainings, until(TimeBox(seconds), overtime=overtime))
+    measurements = []
+    for name in trainings:
+        steps = [epoch / training.steps for epoch in epochs_of(turns[name])]
+        measurements.append(Measurement.from_samples(steps))
+    return measurements

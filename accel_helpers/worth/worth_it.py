@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from accel_helpers._values.records import positive, whole
-from accel_helpers.fit.checked_call import checked_call, replicas
-from accel_helpers.fit.epoch_parts import Apart, EpochParts
-from accel_helpers.fit.fit_call import ARRAYS, FitCall, form_of, samples_in
-from accel_helpers.fit.profile import in_turns, profile_of
+from accel_helpers.fit.apart import Apart
+from accel_helpers.fit.checked import checked, replicas
+from accel_helpers.fit.clock import TimeBox, Timed
+from accel_helpers.fit.parts import Parts
+from accel_helpers.fit.profile import compared, profile_of
 from accel_helpers.fit.profile_result import Profile
-from accel_helpers.fit.time_box import TimeBox
-from accel_helpers.fit.timed_fit import TimedFit
+from accel_helpers.fit.training import ARRAYS, Training, form_of, samples_in
 from accel_helpers.machine import backend
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
@@ -84,8 +84,8 @@ def worth_it(
     box = TimeBox(positive(seconds, "seconds"))
     if form_of(x) == ARRAYS:
         arguments["batch_size"] = batch_size
-    call = checked_call(make_model, x, y, arguments)
-    with Apart(call, box) as apart:
+    training = checked(make_model, x, y, arguments)
+    with Apart(training, box) as apart:
         model = apart.as_it_is.model
         if replicas(model) > 1:
             raise ValueError(
@@ -99,33 +99,32 @@ def worth_it(
     return worth_of(profile, factor, model, samples_in(apart.batches[0]), epochs, setup_minutes)
 
 
-def _factor(apart: Apart, parts: EpochParts, box: TimeBox) -> Speedup:
+def _factor(apart: Apart, parts: Parts, box: TimeBox) -> Speedup:
     """Return how many times as long an epoch takes on the CPU as on the accelerator, in turns.
 
     Without an accelerator, as what is left of it around a model that computes nothing.
     """
     device = backend.devices()[-1]
     if device == "cpu":
-        now = Measurement.from_samples(parts.epochs)
-        idle = Measurement.from_samples(parts.idle_epochs)
+        now = Measurement.from_samples(parts.wholes)
+        idle = Measurement.from_samples(apart.idle_epochs)
         return timing.compare(now, idle, in_turns=True)
-    on_cpu = TimedFit(_on_cpu(apart.call), apart.turn_seconds)
+    on_cpu = Timed(_on_cpu(apart.training), apart.turn_seconds)
     on_cpu.warm_up(box.seconds / 8)
-    on_cpu.replan()
-    return in_turns(on_cpu, apart.as_it_is, box, names=("cpu", device))
+    return compared(on_cpu, apart.as_it_is, box, names=("cpu", device))
 
 
-def _on_cpu(call: FitCall) -> FitCall:
+def _on_cpu(training: Training) -> Training:
     """Return the same training on the CPU."""
 
     def make_model():
-        model = call.make_model()
+        model = training.make_model()
         if backend.framework() == "tensorflow":
             # Keras does not choose XLA there on a machine without a GPU
             model.jit_compile = False
         return model
 
-    return replace(call, make_model=make_model, device="cpu")
+    return replace(training, make_model=make_model, device="cpu")
 
 
 def worth_of(

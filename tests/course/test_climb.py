@@ -4,10 +4,10 @@ import logging
 
 import pytest
 
-from accel_helpers.course import climb, quickstart
-from accel_helpers.course import ways as course_ways
+from accel_helpers.course import climb
 from accel_helpers.fit.images import load_images
-from accel_helpers.fit.profile_result import Profile
+from accel_helpers.fit.parts import PARTS
+from accel_helpers.fit.training import ARRAYS, DATASET
 from accel_helpers.machine import backend
 from accel_helpers.measure.measurement import Measurement
 
@@ -54,7 +54,7 @@ def test_each_change_names_the_parts_of_an_epoch_that_it_makes_smaller():
     assert stage(first, 1.0).takes_away == ""
     for id in changed:
         parts = stage(id, 1.0).takes_away.split(" and ")
-        assert set(parts) <= set(Profile.OUTCOMES)
+        assert set(parts) <= set(PARTS)
 
 
 @pytest.mark.night
@@ -62,7 +62,7 @@ def test_every_stage_is_measured_and_tensorflow_makes_no_remark(caplog, monkeypa
     monkeypatch.delenv("ACCEL_FAST", raising=False)
     backend.choose()
     with caplog.at_level(logging.WARNING, "tensorflow"):
-        walk = climb.measure(load_images(320, source="bundled"), seconds=600)
+        walk = climb.measure(load_images(320, source="bundled"), seconds=100)
     assert "retracing" not in caplog.text
     sizes = {s.id: s.batch_size for s in walk.stages}
     assert list(sizes) == [id for id in climb.STAGES if id in sizes]
@@ -71,8 +71,7 @@ def test_every_stage_is_measured_and_tensorflow_makes_no_remark(caplog, monkeypa
     assert sizes["default"] == sizes["resident-small"] == 32
     assert sizes["bigger-batches"] == sizes["resident"] == 256
     for s in walk.stages:
-        assert len(s.epoch.samples) == climb.ROUNDS
-        assert s.epoch.first_call > 0
+        assert len(s.epoch.samples) >= 5
         assert len(s.accuracy) == 3
         assert all(0 < share <= 1 for share in s.accuracy)
 
@@ -84,49 +83,23 @@ def test_a_full_box_leaves_stages_out_and_measures_the_others_equally(monkeypatc
     walk = climb.measure(load_images(640, source="bundled"), seconds=0.1)
     assert {stage.id for stage in walk.stages} == set(climb.FIRST)
     assert {len(epoch.samples) for epoch in walk.epochs.values()} == {5}
-    fewest = (
-        climb.PART // 32,
-        climb.LARGER // course_ways.BATCH_SIZE,
-    )  # steps of what is scaled up
-    assert min(fewest) >= 2 * course_ways.GROUP
 
 
-def test_the_stages_take_turns_there_and_back_each_with_its_own_watch():
-    taken = []
-
-    def train(epochs, callbacks):
-        taken.append((epochs, *callbacks))
-
-    watches = {name: name.upper() for name in "abc"}
-    course_ways.in_turns(dict.fromkeys("abc", train), watches, 9, enough=lambda turns: turns == 3)
-    assert taken == [(1, name) for name in "ABCCBAABC"]
-
-
-def test_each_stage_changes_what_its_name_says():
+def test_each_stage_changes_what_its_name_says(digits):
     backend.choose()
-    ways, notes = course_ways.ways_on("cpu")
-    settings = {
-        name: (way.model.steps_per_execution, bool(way.model.jit_compile), way.data)
-        for name, way in ways.items()
-    }
+    trainings, notes = climb.trainings_on("cpu", *digits)
+    settings = {}
+    for id, training in trainings.items():
+        model = training.new_model()
+        settings[id] = (model.steps_per_execution, bool(model.jit_compile), training.form)
     if backend.choose().name == "tensorflow":
-        assert settings["default"] == (1, False, "arrays")
+        assert settings["default"] == (1, False, ARRAYS)
         assert not notes
-        assert settings["xla"] == (course_ways.GROUP, True, "arrays")
-        assert settings["tf-data"] == (course_ways.GROUP, True, "pipeline")
-        assert settings["grouped-steps"] == (course_ways.GROUP, False, "arrays")
+        assert settings["xla"] == (climb.GROUP, True, ARRAYS)
+        assert settings["tf-data"] == (climb.GROUP, True, DATASET)
+        assert settings["grouped-steps"] == (climb.GROUP, False, ARRAYS)
     else:
-        assert {steps for steps, _, _ in settings.values()} == {1}
-    assert ways["resident"].data == ways["resident-small"].data == "resident"
-
-
-def test_every_seed_starts_from_its_own_weights_and_a_fresh_optimizer(digits):
-    way = course_ways.Way(32)
-    way.on(*digits)(epochs=1)
-    way.start_anew(1)
-    expected = quickstart.quickstart_model(dropout=0, seed=1).get_weights()
-    assert all((a == b).all() for a, b in zip(way.model.get_weights(), expected, strict=True))
-    slots = [v for v in way.model.optimizer.variables if v is not way.model.optimizer.learning_rate]
-    assert len(slots) > 4
-    assert not any(v.numpy().any() for v in slots)
-    assert float(way.model.optimizer.learning_rate) > 0
+        assert {steps for steps, *_ in settings.values()} == {1}
+    sizes = {id: training.batch_size for id, training in trainings.items()}
+    assert sizes["default"] == sizes["resident-small"] == 32
+    assert sizes["bigger-batches"] == sizes["resident"] == 256

@@ -9,7 +9,7 @@ from accel_helpers.course import predict, record
 from accel_helpers.course.outcomes import OUTCOMES, outcome_of
 from accel_helpers.course.page import Lesson, lesson
 from accel_helpers.course.places import place
-from accel_helpers.fit.epochs import FitTiming
+from accel_helpers.fit.time_fit import FitTiming
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.pictures import plot

@@ -4,10 +4,9 @@ import re
 
 import pytest
 
-from accel_helpers.fit.epoch_parts import EpochParts
-from accel_helpers.fit.profile import best_of, for_another_minute
+from accel_helpers.fit.parts import NOT_TOLD, Parts
+from accel_helpers.fit.profile import for_another_minute
 from accel_helpers.fit.profile_result import Change, Profile
-from accel_helpers.fit.timed_fit import WarmUp
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import Measurement
 
@@ -22,9 +21,17 @@ SHARES = {
 }
 
 
-def profile(verdict="input", **settings):
+def parts_of(shares):
+    """The parts of epochs of two seconds; a share spreads by 2 % of an epoch."""
+    spread = (-0.04, -0.02, 0.0, 0.02, 0.04)
+    rounds = {part: tuple(2 * share + off for off in spread) for part, share in shares.items()}
+    return Parts(EPOCH, rounds)
+
+
+def profile(verdict="input", shares=SHARES, **settings):
     settings = {
-        "shares": SHARES | {"compilation": 0.6},
+        "parts": parts_of(shares),
+        "compiling": 0.6,
         "epoch": Measurement.from_samples(EPOCH, name="epoch"),
         "steps": 1234,
         "compile_seconds": 3.0,
@@ -32,15 +39,12 @@ def profile(verdict="input", **settings):
         "late_compilations": 0,
         "input_alone": 0.0,
         "slowest_callback": "ModelCheckpoint",
-        "change": None,
         "tried": (),
         "not_tried": {},
         "notes": (),
         **settings,
     }
-    shares = settings["shares"]
-    intervals = {part: (share - 0.02, share + 0.02) for part, share in shares.items()}
-    return Profile(verdict, intervals=settings.pop("intervals", intervals), **settings)
+    return Profile(verdict, **settings)
 
 
 def words(found):
@@ -62,12 +66,52 @@ SAME = change("prefetch(AUTOTUNE)", 2.0)
 SLOWER = change("run_eagerly=True", 8.0)
 
 
-@pytest.mark.parametrize("verdict", Profile.OUTCOMES)
-def test_every_verdict_begins_with_its_share(verdict):
+@pytest.mark.parametrize("verdict", SHARES)
+def test_every_part_as_a_verdict_begins_with_its_share(verdict):
     first = words(profile(verdict)).partition(". ")[0]
-    share = (SHARES | {"compilation": 0.6})[verdict]
-    assert f"{100 * share:.0f} %" in first
-    assert f"({100 * share - 2:.0f} to {100 * share + 2:.0f})" in first
+    _, low, high = parts_of(SHARES).interval(verdict)
+    assert f"{100 * SHARES[verdict]:.0f} % ({100 * low:.0f} to {100 * high:.0f})" in first
+
+
+def test_compiling_is_a_share_of_the_whole_training():
+    assert "60 % of the whole" in words(profile("compilation"))
+
+
+# Which part is the largest
+
+FEW = (1.0, 1.0, 1.0)
+MANY = (1.0,) * 6
+
+
+@pytest.mark.parametrize(
+    ("wholes", "rounds", "verdict"),
+    [
+        (MANY, {"compute": (0.6,) * 6, "overhead": (0.4,) * 6}, "compute"),
+        (MANY, {"compute": (0.6, 0.4) * 3, "overhead": (0.4, 0.6) * 3}, NOT_TOLD),
+        # each differs from round to round, and the one is always the larger
+        (MANY, {"compute": (0.9, 0.3) * 3, "overhead": (0.1, 0.2) * 3}, "compute"),
+        (FEW, {"compute": (0.6, 0.7, 0.6), "overhead": (0.4, 0.3, 0.4)}, "compute"),
+        (FEW, {"compute": (0.6, 0.4, 0.6), "overhead": (0.4, 0.6, 0.4)}, NOT_TOLD),
+        (FEW, {"steps": (0.9,) * 3, "input": (0.1,) * 3}, NOT_TOLD),
+    ],
+)
+def test_a_part_is_called_the_largest_where_that_is_sure(wholes, rounds, verdict):
+    assert Parts(wholes, rounds).verdict == verdict
+
+
+def test_a_few_rounds_make_no_interval():
+    parts = Parts(FEW, {"overhead": (0.6, 0.7, 0.8)})
+    assert parts.interval("overhead") == (0.7, 0.7, 0.7)
+    assert "to" not in parts.share_in_words("overhead")
+
+
+def test_a_share_lies_in_its_interval_and_ends_at_one():
+    parts = Parts(MANY, {"overhead": (0.99, 1.0) * 3})
+    middle, low, high = parts.interval("overhead")
+    assert low <= middle <= high <= 1
+
+
+# What is said
 
 
 def test_no_two_verdicts_read_alike():
@@ -111,9 +155,9 @@ def test_input_that_nobody_waits_for_is_said_where_it_is_long(verdict, seconds, 
 def test_a_change_that_may_gain_much_or_nothing_is_not_called_a_tie():
     slow = Measurement.from_samples([1.0, 3.0, 1.0, 3.0, 1.0])
     fast = Measurement.from_samples([0.5, 2.9, 0.4, 3.1, 1.0])
-    unsure = Change(".cache()", timing.compare(slow, fast, in_turns=True), "", call=None)
+    unsure = Change(".cache()", timing.compare(slow, fast, in_turns=True), "", None)
     assert unsure.is_undecided
-    said = words(profile(change=unsure, tried=(unsure,)))
+    said = words(profile(tried=(unsure,)))
     assert "no measurable difference" not in said
     assert "seconds" in said
     assert not SAME.is_undecided
@@ -143,7 +187,7 @@ def test_reasons_are_announced_only_where_there_are_some():
 
 
 def test_the_change_that_was_faster_is_said_with_its_gain_and_its_note():
-    said = words(profile(change=FASTER, tried=(FASTER, SAME), not_tried={"workers=4": "late"}))
+    said = words(profile(tried=(FASTER, SAME), not_tried={"workers=4": "late"}))
     assert "jit_compile=True: 2 times as fast" in said
     assert "Mind the numbers." in said
     assert "prefetch(AUTOTUNE): no measurable difference" in said
@@ -155,8 +199,8 @@ def test_the_change_that_was_faster_is_said_with_its_gain_and_its_note():
     "tried, altering", [((FASTER, ALTERING), ALTERING), ((ALTERING,), ALTERING), ((FASTER,), None)]
 )
 def test_a_change_that_alters_the_training_comes_last_and_says_what_it_costs(tried, altering):
-    found = profile(change=tried[0], tried=(*tried, SAME), not_tried={"workers=4": "late"})
-    assert found.altering_change is altering
+    found = profile(tried=(*tried, SAME), not_tried={"workers=4": "late"})
+    assert (altering in found.advised) == (altering is not None)
     said = " ".join(found.advice.split())
     places = [said.index(f"{each.name}: {each.gain_in_words}") for each in (*tried, SAME)]
     assert places == sorted(places)
@@ -171,7 +215,7 @@ def test_it_shows_its_text_as_the_last_line_of_a_cell():
 
 
 def test_a_change_that_was_not_faster_is_no_advice():
-    said = words(profile(change=SAME, tried=(SAME, SAME)))
+    said = words(profile(tried=(SAME, SAME)))
     assert "nothing was measurably faster" in said
     assert "prefetch(AUTOTUNE): no measurable difference" in said
 
@@ -196,26 +240,19 @@ def test_where_nothing_could_be_tried_the_reasons_are_said():
     ],
 )
 def test_the_best_change_is_the_one_that_was_faster_by_the_most(tried, best):
-    assert best_of(tried) is best
+    assert profile(tried=tuple(tried)).change is best
 
 
 def test_a_change_that_was_slower_is_never_the_advice():
-    assert best_of([SLOWER, LITTLE_FASTER]) is LITTLE_FASTER
-    said = words(profile(change=SLOWER, tried=(SLOWER,)))
+    said = words(profile(tried=(SLOWER,)))
     assert "nothing was measurably faster" in said
     assert "0.25 times as fast" in said
-
-
-def test_a_share_lies_in_its_interval_and_ends_at_one():
-    warm_up = WarmUp(first_step=1.0, passed=1.0, steps=1, step=1.0)
-    parts = EpochParts((1.0,), {"overhead": (2.05,)}, (1.0,), 0.0, warm_up, 1, 0, "", ())
-    assert parts.share("overhead") == (1.0, 1.0, 1.0)
 
 
 def test_a_change_that_was_slower_in_the_few_rounds_it_got_is_not_called_a_tie():
     slow = Measurement.from_samples([1.0, 1.1, 1.0])
     fast = Measurement.from_samples([9.0, 9.5, 10.0])
-    slower = Change("jit_compile=True", timing.compare(slow, fast, in_turns=True), "", call=None)
+    slower = Change("jit_compile=True", timing.compare(slow, fast, in_turns=True), "", None)
     assert slower.gain_in_words == "slower"
 
 

@@ -143,12 +143,12 @@ ASKS = """
 import sys, google.colab, accel_helpers as ah
 from accel_helpers.machine import backend
 from accel_helpers.course import quickstart
-from accel_helpers.fit.epochs import time_fit
+from accel_helpers.fit.time_fit import time_fit
 from accel_helpers.fit.images import load_images
 ah.use_backend()
 print("--")
 images = load_images(64, source="bundled")
-time_fit(quickstart.quickstart_model(), images.x_train, images.y_train, epochs=2)
+time_fit(quickstart.quickstart_model(), images.x_train, images.y_train, seconds=1)
 assert backend.look_for_idle.cache_info().currsize == 1, "fit has asked"
 for _ in range(2): backend.look_for_idle(sys.argv[1])
 """

@@ -12,7 +12,7 @@ import pytest
 from accel_helpers import course
 from accel_helpers.course.lessons import drawings
 from accel_helpers.course.lessons.lesson_10 import share_axis
-from accel_helpers.fit.epochs import FitTiming
+from accel_helpers.fit.time_fit import FitTiming
 from accel_helpers.machine import hardware
 from accel_helpers.measure import pictures
 from accel_helpers.measure.measurement import Measurement, Speedup

@@ -37,7 +37,7 @@ class Batches(keras.utils.PyDataset):
     def __getitem__(self, index):
         time.sleep(0.1)
         return np.split(x, 10)[index], np.split(y, 10)[index]
-assert 0 < waiting_share(model, Batches()) < 1
+say_waiting(model, Batches())
 """
 # The same in a file of their own, where nothing is made before there are several devices.
 OWN_FILE = '''

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from accel_helpers.course.quickstart import quickstart_model
-from accel_helpers.fit.profile import best_of
+from accel_helpers.fit.parts import Parts
 from accel_helpers.fit.profile_result import Change, Profile
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import Measurement
@@ -49,18 +49,18 @@ def asked(keras):
         for name, seconds in (changes or {}).items():
             gain = timing.compare(slow, measured(seconds, name, noise), in_turns=True)
             tried.append(Change(name, gain, "", None, alters=name.startswith("batch")))
+        rounds = {part: [share * whole for whole in slow.samples] for part, share in shares.items()}
         profile = Profile(
             "compute",
             epoch=slow,
             steps=100,
-            shares=shares,
-            intervals={part: (share, share) for part, share in shares.items()},
+            parts=Parts(slow.samples, rounds),
+            compiling=0.0,
             compile_seconds=1.0,
             compilations=1,
             late_compilations=0,
             input_alone=0.1,
             slowest_callback="",
-            change=best_of(tried),
             tried=tuple(tried),
             not_tried={},
             notes=(),

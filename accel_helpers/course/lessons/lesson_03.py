@@ -118,7 +118,6 @@ def climb(found: Climb) -> pictures.Picture:
 
 
 PICTURES = {
-    "parts": plot,
     "climb": climb,
     "profile": plot,
     "waiting": partial(plot, title="A clock that is stopped at once misses the work"),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from accel_helpers._values.words import format_seconds, times
 from accel_helpers.course.checks import FunctionCheck
-from accel_helpers.fit.parts import StepParts
+from accel_helpers.fit.parts import Parts
 from accel_helpers.measure import pictures
 
 
@@ -85,13 +85,13 @@ def chain(found: Mapping[str, Mapping]) -> pictures.Picture:
     return pictures.lines(found, x, y, title=title, log=True)
 
 
-def modes(found: Mapping[str, StepParts]) -> pictures.Picture:
+def modes(found: Mapping[str, Parts]) -> pictures.Picture:
     """Draw where the time of a step goes, in each of Keras's modes."""
     steps = {}
     overheads = []
     for name, parts in found.items():
         steps[name] = parts.seconds
-        overhead = format_seconds(parts.overhead)
+        overhead = format_seconds(parts.seconds["overhead"])
         overheads.append(f"{name} {overhead}")
     title = f"Overhead of a step: {', '.join(overheads)}"
     return pictures.bars(steps, title=title)

@@ -1,16 +1,18 @@
 """What somebody hands to `profile_fit`: what is refused, and what is left as it was."""
 
+import tempfile
 import time
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
 
 from accel_helpers import profile_fit
 from accel_helpers.fit.borrowed_callbacks import BorrowedCallbacks
-from accel_helpers.fit.checked_call import checked_call, replicas, said_where_it_does_not_fit
-from accel_helpers.fit.fit_watch import fit_watch
-from accel_helpers.fit.timed_fit import TimedFit
+from accel_helpers.fit.checked import checked, replicas, said_where_it_does_not_fit
+from accel_helpers.fit.clock import Timed
+from accel_helpers.fit.watch import epoch_watch, goes_on
 
 X, Y = np.ones((100, 3), "float32"), np.ones((100, 1), "float32")
 X.flags.writeable = Y.flags.writeable = False
@@ -142,22 +144,21 @@ def test_a_generator_that_does_not_end_is_refused(make_model):
 def test_the_steps_of_an_epoch_are_those_of_fit(make_model, arguments, steps):
     arguments = dict(arguments)
     assert (
-        checked_call(make_model, arguments.pop("x"), arguments.pop("y", None), arguments).steps
-        == steps
+        checked(make_model, arguments.pop("x"), arguments.pop("y", None), arguments).steps == steps
     )
 
 
 def test_data_in_batches_say_how_many_steps_an_epoch_has(make_model, dataset, py_dataset):
-    assert checked_call(make_model, dataset, None, {}).steps == 4
-    assert checked_call(make_model, py_dataset, None, {}).steps == 7
-    assert checked_call(make_model, dataset.repeat(), None, {"steps_per_epoch": 5}).steps == 5
+    assert checked(make_model, dataset, None, {}).steps == 4
+    assert checked(make_model, py_dataset, None, {}).steps == 7
+    assert checked(make_model, dataset.repeat(), None, {"steps_per_epoch": 5}).steps == 5
     of_unknown_length = dataset.filter(lambda x, y: True)
-    assert checked_call(make_model, of_unknown_length, None, {}).steps == 0
+    assert checked(make_model, of_unknown_length, None, {}).steps == 0
 
 
 @pytest.mark.parametrize("steps", [1, 3])
 def test_a_part_of_an_epoch_has_the_first_samples_without_a_copy(make_model, steps):
-    call = checked_call(make_model, {"a": X}, Y, {"batch_size": 20, "sample_weight": Y[:, 0]})
+    call = checked(make_model, {"a": X}, Y, {"batch_size": 20, "sample_weight": Y[:, 0]})
     arguments = call.shortened(steps)
     assert len(arguments["x"]["a"]) == 20 * steps
     assert len(arguments["y"]) == 20 * steps
@@ -175,7 +176,7 @@ def test_a_validation_split_has_the_samples_that_fit_takes(keras, count, share):
     model = keras.Sequential([keras.Input((1,)), keras.layers.Rescaling(1.0)])
     model.compile("sgd", "mae")
     expected = model.fit(x, y, validation_split=share, batch_size=count, verbose=0).history
-    call = checked_call(lambda: model, x, y, {"validation_split": share, "batch_size": count})
+    call = checked(lambda: model, x, y, {"validation_split": share, "batch_size": count})
     assert "validation_split" not in call.arguments
     found = model.fit(**call.arguments, verbose=0).history
     assert found["loss"] == pytest.approx(expected["loss"])
@@ -184,14 +185,14 @@ def test_a_validation_split_has_the_samples_that_fit_takes(keras, count, share):
 
 def test_weights_are_split_too(make_model):
     weights = np.arange(100.0)
-    call = checked_call(make_model, X, Y, {"validation_split": 0.25, "sample_weight": weights})
+    call = checked(make_model, X, Y, {"validation_split": 0.25, "sample_weight": weights})
     assert list(call.arguments["sample_weight"]) == list(range(75))
     assert list(call.arguments["validation_data"][2]) == list(range(75, 100))
 
 
 def test_validation_data_go_before_a_split_as_in_fit(make_model):
     arguments = {"validation_split": 0.5, "validation_data": (X[:7], Y[:7])}
-    call = checked_call(make_model, X, Y, arguments)
+    call = checked(make_model, X, Y, arguments)
     assert len(call.arguments["x"]) == 100
     assert len(call.arguments["validation_data"][0]) == 7
 
@@ -251,25 +252,25 @@ def test_the_callers_callbacks_are_not_called(profiled):
 
 def test_a_training_is_timed_to_its_end_though_a_callback_would_stop_it(keras, make_model):
     stopping = keras.callbacks.EarlyStopping("loss", patience=0, min_delta=1e9)
-    first, last = fit_watch()
-    make_model().fit(X, Y, epochs=5, verbose=0, callbacks=[first, stopping, last])
-    assert len(first.epochs) == 5
+    watch = epoch_watch(time.perf_counter)
+    make_model().fit(X, Y, epochs=5, verbose=0, callbacks=[watch, stopping, goes_on(watch)])
+    assert len(watch.epochs) == 5
 
 
 def test_a_training_ends_where_it_was_timed_for_long_enough(make_model):
-    first, last = fit_watch(is_enough=lambda marks, now: marks.last_step == 1)
-    make_model().fit(X, Y, epochs=5, verbose=0, callbacks=[first, last])
-    assert first.is_over
-    assert len(first.epochs) == 1
+    watch = epoch_watch(time.perf_counter, is_enough=lambda marks, now: marks.last_step == 1)
+    make_model().fit(X, Y, epochs=5, verbose=0, callbacks=[watch, goes_on(watch)])
+    [marks] = watch.epochs
+    assert marks.was_cut
 
 
 def trained_with_copies(make_model, callback):
     """Train with a copy of a callback; return what it wrote into the folder of the copies."""
-    with BorrowedCallbacks(callback) as borrowed:
-        make_model().fit(X, Y, epochs=2, verbose=0, callbacks=borrowed.copies())
-        folder = Path(borrowed._folder.name)
-        written = [path.name for path in folder.rglob("*")]
-    assert not folder.exists()
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(tempfile, "tempdir", folder):
+        with BorrowedCallbacks(callback) as borrowed:
+            make_model().fit(X, Y, epochs=2, verbose=0, callbacks=borrowed.copies())
+            written = [path.name for path in Path(folder).glob("accel-profile-*/**/*")]
+        assert not list(Path(folder).glob("accel-profile-*"))
     return written
 
 
@@ -330,11 +331,11 @@ def test_an_epoch_of_unknown_length_is_trained_to_its_end(keras):
         model.compile("sgd", "mse")
         return model
 
-    call = checked_call(make_model, data.batch(5), None, {})
+    call = checked(make_model, data.batch(5), None, {})
     assert call.steps == 0
-    training = TimedFit(call, turn_seconds=1e-6)
+    training = Timed(call, turn_seconds=1e-6)
     training.warm_up(most_seconds=600)
-    assert training.call.steps == 9
+    assert training.training.steps == 9
 
 
 def test_a_model_of_ones_own_class_has_no_copy_of_width_1_and_is_told_so(keras):
@@ -388,7 +389,7 @@ def test_without_callbacks_none_takes_a_share(make_model):
 
 def test_batches_that_are_an_iterator_too_can_be_read_again(make_model, py_dataset):
     type(py_dataset).__next__ = lambda self: self[0]
-    call = checked_call(make_model, py_dataset, None, {"validation_data": py_dataset})
+    call = checked(make_model, py_dataset, None, {"validation_data": py_dataset})
     assert call.steps == 7
 
 

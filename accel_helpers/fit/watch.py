@@ -1,7 +1,6 @@
 """Callbacks that note when the parts of an epoch begin and end, and that end a training in time."""
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,8 +16,6 @@ HOOKS = (
     "on_epoch_begin",
     "on_epoch_end",
 )
-
-
 NOT_YET = math.nan  # the time of what has not happened
 
 
@@ -35,9 +32,10 @@ class EpochMarks:
     last_began: float = NOT_YET
     steps_over: float = NOT_YET  # when the device was done with the last step
     validation_began: float = NOT_YET
-    first_validation_batch: float = NOT_YET
+    validation_steps: int = 0
     validation_over: float = NOT_YET
     over: float = NOT_YET  # after all callbacks
+    was_cut: bool = False  # before its last step
 
     @property
     def is_warm(self) -> bool:
@@ -45,47 +43,58 @@ class EpochMarks:
         return not math.isnan(self.warm)
 
     @property
+    def is_paced(self) -> bool:
+        """Whether the pace is taken to the beginning of the last step, and not to its end."""
+        return not math.isnan(self.last_began)
+
+    @property
     def validation(self) -> float:
         """Seconds of the validation; 0 where there was none."""
         seconds = self.validation_over - self.validation_began
         return 0.0 if math.isnan(seconds) else seconds
 
+    def pace(self, steps: int) -> float:
+        """Return the seconds of a step in an epoch of so many.
 
-def fit_watch(
-    clock: Callable[[], float] = time.perf_counter,
-    *,
-    warmup_steps: int = 0,
+        It is taken to the beginning of the last one: behind that fit may prepare the validation.
+        """
+        if self.is_paced:
+            return (self.last_began - self.warm) / (self.last_step - self.warm_step)
+        if self.is_warm:
+            return (self.steps_over - self.warm) / (steps - self.warm_step)
+        return (self.steps_over - self.began) / steps
+
+
+def epoch_watch(
+    clock: Callable[[], float],
+    warm_steps: int = 0,
     last_step: int = 0,
     is_enough: Callable[[EpochMarks, float], bool] | None = None,
 ):
-    """Return two Keras callbacks, the first and the last of a training's list.
+    """Return a Keras callback, the first one of a training, whose `epochs` are `EpochMarks`.
 
-    The first one's `epochs` are `EpochMarks`. It waits for the device before the step that comes
-    after `warmup_steps`, before the one with the number `last_step`, and after the last one. A
-    training ends when its epochs are over, and not because some other callback stops it; or when
-    `is_enough`, which is asked before each step with the marks of the epoch and the time, says so.
-    A callback that ends an epoch before its last step gets a ValueError: no epoch is there to time.
+    It waits for the device before the step that comes after `warm_steps`, before the one with the
+    number `last_step`, and after the last one. The training ends when `is_enough`, which is asked
+    before each step with the marks of the epoch and the time. A callback that ends an epoch before
+    its last step gets a ValueError: no epoch is there to time.
     """
     import keras
 
     # Made here, since a Keras callback is a class of Keras's, which is loaded now.
-    first_class = type("FirstCallback", (FirstCallback, keras.callbacks.Callback), {})
-    last_class = type("LastCallback", (LastCallback, keras.callbacks.Callback), {})
-    first = first_class(clock, warmup_steps, last_step, is_enough)
-    return first, last_class(first)
+    watch_class = type("EpochWatch", (EpochWatch, keras.callbacks.Callback), {})
+    return watch_class(clock, warm_steps, last_step, is_enough)
 
 
-class FirstCallback:
+class EpochWatch:
     """Notes the times of each epoch, before any other callback does something."""
 
     model: Any  # Keras sets it
 
-    def __init__(self, clock, warmup_steps, last_step, is_enough):
+    def __init__(self, clock, warm_steps, last_step, is_enough):
         super().__init__()
         self.epochs: list[EpochMarks] = []
-        self.is_over = False
         self._clock = clock
-        self._warmup_steps = warmup_steps
+        self._warm_steps = warm_steps
         self._last_step = last_step
         self._is_enough = is_enough
 
@@ -97,17 +106,16 @@ class FirstCallback:
     # not at the end of a batch: fit would wait for its logs, and no longer run ahead
     def on_train_batch_begin(self, batch, logs=None):
         marks = self.epochs[-1]
-        if not marks.is_warm and batch >= self._warmup_steps:
+        if not marks.is_warm and batch >= self._warm_steps:
             backend.wait(self.model)
             marks.warm_step = batch
             marks.warm = self._clock()
-        elif batch == self._last_step:
+        elif marks.is_warm and batch == self._last_step:
             backend.wait(self.model)
             marks.last_began = self._clock()
-        now = self._clock()
         marks.last_step = batch
-        if self._is_enough is not None and self._is_enough(marks, now):
-            self.is_over = True
+        if self._is_enough is not None and self._is_enough(marks, self._clock()):
+            marks.was_cut = True
             self.model.stop_training = True
 
     def on_test_begin(self, logs=None):
@@ -115,9 +123,7 @@ class FirstCallback:
         self.epochs[-1].validation_began = self._clock()
 
     def on_test_batch_begin(self, batch, logs=None):
-        marks = self.epochs[-1]
-        if math.isnan(marks.first_validation_batch):
-            marks.first_validation_batch = self._clock()
+        self.epochs[-1].validation_steps = batch + 1
 
     def on_test_end(self, logs=None):
         self.epochs[-1].validation_over = self._clock()
@@ -132,7 +138,7 @@ class FirstCallback:
     def _end_steps(self):
         marks = self.epochs[-1]
         if math.isnan(marks.steps_over):
-            if self.model.stop_training and not self.is_over:
+            if self.model.stop_training and not marks.was_cut:
                 raise ValueError(
                     f"A callback ended the epoch at step {marks.last_step + 1}, as TerminateOnNaN "
                     "does where the loss is NaN. Mend that first, or leave the callback out."
@@ -145,20 +151,20 @@ class FirstCallback:
             self.epochs[-1].over = now
 
 
-class LastCallback:
-    """Has a training go on that another callback, such as EarlyStopping, would end."""
+def goes_on(watch):
+    """Return a Keras callback, the last one of a training, that another one does not end.
 
-    model: Any  # Keras sets it
+    EarlyStopping would; the training ends where its `watch` has cut it.
+    """
+    import keras
 
-    def __init__(self, first):
-        super().__init__()
-        self._first = first
+    def go_on(epoch, logs):
+        watch.model.stop_training = watch.epochs[-1].was_cut
 
-    def on_epoch_end(self, epoch, logs=None):
-        self.model.stop_training = self._first.is_over
+    return keras.callbacks.LambdaCallback(on_epoch_end=go_on)
 
 
-def timed_callbacks(callbacks: list, clock: Callable[[], float] = time.perf_counter) -> dict:
+def timed_callbacks(callbacks: list, clock: Callable[[], float]) -> dict[str, list[float]]:
     """Time the methods of callbacks from now on: {"ModelCheckpoint": [0.0], …}, in seconds.
 
     Each list holds one number, the sum so far. Two callbacks of one class share it.

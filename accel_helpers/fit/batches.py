@@ -1,0 +1,77 @@
+"""The batches of a training: in another size, as arrays in memory, and how large they are."""
+
+from dataclasses import replace
+from math import ceil
+
+from accel_helpers.fit.training import ARRAYS, DATASET, Training, samples_in
+
+
+def in_batches(call: Training, batch_size: int) -> Training:
+    """Return a training in batches of another size.
+
+    Raises ValueError if its data make batches of their own size, and of another one.
+    """
+    size = call.batch_size
+    if call.form != ARRAYS:
+        size = samples_in(call.first_batches(1, 0.0))
+    if size == batch_size:
+        return call
+    steps = ceil(call.steps * size / batch_size)
+    changed = replace(call, steps=steps)
+    if "steps_per_epoch" in call.arguments:
+        changed = changed.changed(steps_per_epoch=steps)
+    x = call.arguments["x"]
+    if call.form == ARRAYS:
+        return changed.changed(batch_size=batch_size)
+    if call.form == DATASET:
+        return changed.changed(x=_rebatched(x, batch_size, steps))
+    raise ValueError(
+        f"batch_size must be {size}, the size of the batches that your {type(x).__name__} "
+        f"makes; got {batch_size}."
+    )
+
+
+def _rebatched(dataset, batch_size: int, steps: int):
+    """Return a tf.data.Dataset in batches of another size; `steps` says how many these are."""
+    import tensorflow as tf
+
+    rebatched = dataset.rebatch(batch_size)
+    if int(dataset.cardinality()) < 0:
+        return rebatched
+    # rebatch forgets how many batches there are, and fit would not know where an epoch ends
+    return rebatched.apply(tf.data.experimental.assert_cardinality(steps))
+
+
+def on_arrays(call: Training, steps: int) -> Training:
+    """Return a training on arrays with the samples of the first steps, which are read for it.
+
+    Raises ValueError where the batches do not fit together: then their shapes differ.
+    """
+    import keras
+    import numpy as np
+
+    batches = call.first_batches(steps, float("inf"))
+    size = samples_in(batches)
+    whole = keras.tree.map_structure(lambda *parts: np.concatenate(parts), *batches)
+    x, y, weights = keras.utils.unpack_x_y_sample_weight(whole)
+    kept = call.changed(x=x, y=y, sample_weight=weights, batch_size=size, steps_per_epoch=None)
+    return replace(kept, steps=ceil(samples_in(whole) / size))
+
+
+def bytes_in(data) -> int:
+    """Return how many bytes arrays take, in whatever they are nested."""
+    import keras
+    import numpy as np
+
+    return sum(np.asarray(array).nbytes for array in keras.tree.flatten(data))
+
+
+def shapes_change(batches: list) -> bool:
+    """Return whether samples have other shapes from batch to batch; not how many there are."""
+    import keras
+
+    shapes = set()
+    for batch in batches:
+        tensors = keras.tree.flatten(batch)
+        shapes.add(str([tensor.shape[1:] for tensor in tensors]))
+    return len(shapes) > 1
