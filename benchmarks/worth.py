@@ -119,7 +119,7 @@ def main(only: str) -> None:
         print(f"\n== {name}, {time.perf_counter() - start:.0f} s ==\n{found}", flush=True)
         now = {"x": x, "y": y} if y is not None else {"x": x}
         for change in found.profile.tried:
-            if change.call is None:
+            if change.training is None:
                 continue  # another backend, which takes another process
             pair = epochs_of(make_model, now), epochs_of(*change.apply())
             then = ah.compare(*pair, repeats=TURNS, min_time=0, max_time=30)
