@@ -10,8 +10,9 @@ from accel_helpers.machine import backend, runtime
 from accel_helpers.machine.hardware import Plausibility
 from accel_helpers.machine.runtime import Runtime
 from accel_helpers.measure import scores
-from accel_helpers.measure.measurement import Speedup
-from accel_helpers.worth.choice import Choice, Held
+from accel_helpers.measure.measurement import FEW_SAMPLES, Speedup
+from accel_helpers.worth.answer import Answer
+from accel_helpers.worth.forecast import attached
 
 #: What a place names under `outcomes`, and all outcomes that it can have. A result class declares
 #: its own; the others are plain words.
@@ -20,8 +21,8 @@ OUTCOMES = {
     "Climb": Climb.OUTCOMES,
     "Runtime": Runtime.OUTCOMES,
     "FourFacts": FourFacts.OUTCOMES,
-    "Choice": Choice.OUTCOMES,
-    "Held": Held.OUTCOMES,
+    "Answer": Answer.OUTCOMES,
+    "held": ("held", "missed", "not forecast", "too few samples"),
     "bound": ("compute", "memory", "neither"),
     "scores": scores.VERDICTS,
     "Profile": Profile.OUTCOMES,
@@ -168,11 +169,30 @@ def which_ran(tried: Mapping[str, bool]) -> str:
     return "both" if successes else "neither"
 
 
+def held(result: Mapping) -> str:
+    """Return whether the forecast of the attached GPU held: one of the outcomes of "held".
+
+    `result` has the "forecast", timed on this CPU, and the "race", that CPU beside the GPU.
+    """
+    forecast, race = result["forecast"], result["race"]
+    fewest = min(len(each.samples) for each in (forecast.here, race.slow, race.fast))
+    if fewest < FEW_SAMPLES:
+        return "too few samples"
+    gpu = attached()
+    for row in forecast.rows:
+        if row.chip == gpu:
+            low, high = row.faster
+            gain = race.slow.median / race.fast.median
+            return "held" if low <= gain <= high else "missed"
+    return "not forecast"
+
+
 # By the kind of outcome: how it is found where the result's class does not declare it.
 _RULES = {
     "always": lambda result: "always",
     "at once": at_once,
     "device": device_kind,
+    "held": held,
     "landed": landed,
     "longer": how_much_longer,
     "compiling": longest,
