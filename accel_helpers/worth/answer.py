@@ -28,7 +28,6 @@ CANNOT_BE_TOLD = "cannot be told yet"
 PAYS = {WORTH_IT: "probably", HOLDS_BOTH: "perhaps", NOT_WORTH_IT: "no", CANNOT_BE_TOLD: "?"}
 HEADS = ("", "pays?", "times as fast", "time in all", "pays from (time here)", "a step")
 CLEAR_GAIN = 60  # seconds; a chip that saves less is no reason to change, or to pay
-NOTABLE = 5  # percent of an epoch; a smaller part is not said
 CLEAR_CHANGE = 0.9  # of a step; what float16 makes less shorter is not said
 
 
@@ -129,7 +128,7 @@ class Answer:
         texts = [self.advice, " ".join([self._said(name), *self.notes])]
         if self.profile:
             changes = [f"Try {change}" for change in self.profile.advised]
-            parts = _parts_in_words(self.profile)
+            parts = self.profile.parts.in_words(spread=False)
             texts += changes or [self._said("no change")]
             texts.append(f"An epoch: {parts}. print(answer.details) tells the rest.")
             return texts
@@ -261,19 +260,6 @@ def measured(race: Speedup, here: Measurement) -> Row:
     if len(fast.samples) < FEW_SAMPLES:
         factor = NOT_KNOWN
     return Row(fast.name.upper(), {}, step, faster=factor, price="measured")
-
-
-def _parts_in_words(profile: Profile) -> str:
-    """Return the shares of an epoch, the largest first, which never add to more than all of it."""
-    parts = profile.seconds
-    whole = max(profile.epoch.median, sum(parts.values()))
-    texts = []
-    for part in sorted(parts, key=parts.__getitem__, reverse=True):
-        # rounded down, since rounded shares may add to more than all
-        percent = int(100 * parts[part] / whole)
-        if percent >= NOTABLE:
-            texts.append(f"{part} {percent} %")
-    return ", ".join(texts)
 
 
 def _pays(row: Row) -> str:

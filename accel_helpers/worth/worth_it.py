@@ -13,7 +13,7 @@ from accel_helpers.fit.profile_result import Profile
 from accel_helpers.fit.training import ARRAYS, Training, form_of, samples_in
 from accel_helpers.machine import backend
 from accel_helpers.measure import timing
-from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
+from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.worth.answer import Answer, any_chip, fed, measured
 from accel_helpers.worth.model_load import expected_rows
 
