@@ -59,8 +59,6 @@ def asked(keras):
             compile_seconds=1.0,
             compilations=1,
             late_compilations=0,
-            input_alone=0.1,
-            slowest_callback="",
             tried=tuple(tried),
             not_tried={},
             notes=(),
@@ -109,11 +107,6 @@ def test_it_advises_what_leaves_the_training_as_it_is_and_then_what_alters_it(as
     assert [line.split(":")[0] for line in lines] == ["Try KERAS_BACKEND=jax", "Try batch_size=256"]
     assert "2 times as fast" in lines[0]
     assert "a tie: no measurable difference" in one_line(found.details)
-
-
-def test_the_parts_of_an_epoch_are_no_more_than_the_epoch(asked):
-    found = asked(cpu=8.0, nothing=1.0, shares={"compute": 0.6, "overhead": 0.7, "input": 0.2})
-    assert "An epoch: overhead 46 %, compute 40 %, input 13 %." in one_line(found)
 
 
 def test_where_nothing_helps_it_says_so(asked):
