@@ -29,6 +29,7 @@ _NAMES = {
     "step_parts": (".fit.time_fit", "step_parts"),
     "fit_seeds": (".fit.resident", "fit_seeds"),
     "Score": (".measure.scores", "Score"),
+    "compare_scores": (".measure.scores", "change"),
     "quickstart_model": ("quickstart", "quickstart_model"),
     "load_text": ("text", "load_text"),
     "measure_climb": ("climb", "measure"),
