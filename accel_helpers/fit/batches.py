@@ -6,28 +6,26 @@ from math import ceil
 from accel_helpers.fit.training import ARRAYS, DATASET, Training, samples_in
 
 
-def in_batches(call: Training, batch_size: int) -> Training:
+def in_batches(training: Training, batch_size: int) -> Training:
     """Return a training in batches of another size.
 
     Raises ValueError if its data make batches of their own size, and of another one.
     """
-    size = call.batch_size
-    if call.form != ARRAYS:
-        size = samples_in(call.first_batches(1, 0.0))
+    size = samples_in(training.first_batches(1, 0.0))
     if size == batch_size:
-        return call
-    steps = ceil(call.steps * size / batch_size)
-    changed = replace(call, steps=steps)
-    if "steps_per_epoch" in call.arguments:
+        return training
+    steps = ceil(training.steps * size / batch_size)
+    changed = replace(training, steps=steps)
+    if "steps_per_epoch" in training.arguments:
         changed = changed.changed(steps_per_epoch=steps)
-    x = call.arguments["x"]
-    if call.form == ARRAYS:
+    x = training.arguments["x"]
+    if training.form == ARRAYS:
         return changed.changed(batch_size=batch_size)
-    if call.form == DATASET:
+    if training.form == DATASET:
         return changed.changed(x=_rebatched(x, batch_size, steps))
     raise ValueError(
-        f"batch_size must be {size}, the size of the batches that your {type(x).__name__} "
-        f"makes; got {batch_size}."
+        f"batch_size must be {size}: your {type(x).__name__} makes its own batches, and has to be "
+        f"changed for others; got {batch_size}."
     )
 
 
@@ -42,7 +40,7 @@ def _rebatched(dataset, batch_size: int, steps: int):
     return rebatched.apply(tf.data.experimental.assert_cardinality(steps))
 
 
-def on_arrays(call: Training, steps: int) -> Training:
+def on_arrays(training: Training, steps: int) -> Training:
     """Return a training on arrays with the samples of the first steps, which are read for it.
 
     Raises ValueError where the batches do not fit together: then their shapes differ.
@@ -50,11 +48,11 @@ def on_arrays(call: Training, steps: int) -> Training:
     import keras
     import numpy as np
 
-    batches = call.first_batches(steps, float("inf"))
+    batches = training.first_batches(steps, float("inf"))
     size = samples_in(batches)
     whole = keras.tree.map_structure(lambda *parts: np.concatenate(parts), *batches)
     x, y, weights = keras.utils.unpack_x_y_sample_weight(whole)
-    kept = call.changed(x=x, y=y, sample_weight=weights, batch_size=size, steps_per_epoch=None)
+    kept = training.changed(x=x, y=y, sample_weight=weights, batch_size=size, steps_per_epoch=None)
     return replace(kept, steps=ceil(samples_in(whole) / size))
 
 
@@ -70,8 +68,7 @@ def shapes_change(batches: list) -> bool:
     """Return whether samples have other shapes from batch to batch; not how many there are."""
     import keras
 
-    shapes = set()
+    shapes = []
     for batch in batches:
-        tensors = keras.tree.flatten(batch)
-        shapes.add(str([tensor.shape[1:] for tensor in tensors]))
-    return len(shapes) > 1
+        shapes.append([tensor.shape[1:] for tensor in keras.tree.flatten(batch)])
+    return shapes.count(shapes[0]) < len(shapes)

@@ -6,7 +6,16 @@ from contextlib import ExitStack
 from pathlib import Path
 
 # attributes of Keras's callbacks that say where they write
-PLACES = ("filepath", "filename", "log_dir", "backup_dir")
+PLACES = {
+    "filepath",
+    "filename",
+    "log_dir",
+    "backup_dir",
+    "_weights_path",
+    "_prev_weights_path",
+    "_training_metadata_path",
+    "_prev_training_metadata_path",
+}
 
 
 class BorrowedCallbacks(ExitStack):
@@ -28,26 +37,16 @@ class BorrowedCallbacks(ExitStack):
 
     def _copy(self, callback):
         """Return a copy of one callback that writes into a folder of its own."""
+        # a model that it was trained with before is not copied along
+        model = getattr(callback, "_model", None)
         try:
-            # a model that it was trained with before is not copied along
-            copied = copy.copy(callback)
-            for name, value in vars(callback).items():
-                if name not in ("model", "_model"):
-                    setattr(copied, name, copy.deepcopy(value))
+            copied = copy.deepcopy(callback, {id(model): model})
         except Exception:
             return callback
-        for place in PLACES:
-            path = vars(callback).get(place)
-            if path:
-                self._redirect(copied, str(path))
-        return copied
-
-    def _redirect(self, callback, path: str) -> None:
-        """Have a callback write into a temporary folder in place of a path."""
         folder = tempfile.TemporaryDirectory(prefix="accel-profile-", ignore_cleanup_errors=True)
-        # the name stays, since a checkpoint's ending says how it is written
-        new_path = str(Path(self.enter_context(folder), Path(path).name))
-        # a backup's files have paths of their own, which begin with that of its folder
-        for name, value in list(vars(callback).items()):
-            if isinstance(value, (str, Path)) and str(value).startswith(path):
-                setattr(callback, name, str(value).replace(path, new_path, 1))
+        new_folder = self.enter_context(folder)
+        for name, path in vars(callback).items():
+            if name in PLACES and path:
+                # the name stays, since a checkpoint's ending says how it is written
+                setattr(copied, name, str(Path(new_folder, Path(path).name)))
+        return copied

@@ -1,15 +1,12 @@
-"""Changes that may make a training faster, by what takes its time: each is another call of fit.
+"""Changes that may make a training faster, by what takes its time: each is another training.
 
 What leaves the training as it is comes before what alters it.
 """
 
 import copy
-import os
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from math import prod
 
 from accel_helpers.fit import device_memory, other_backend, resident_turns
 from accel_helpers.fit.batches import bytes_in, in_batches, on_arrays, shapes_change
@@ -18,17 +15,16 @@ from accel_helpers.machine import backend
 
 # what is timed in a turn, with the change and without
 EPOCHS = "epochs"
-TRAININGS = "whole trainings, from a new model on"
 RESIDENT = "epochs by fit_resident"
 ELSEWHERE = "epochs in a process with Keras's other backend"
 
 BATCH_FACTOR = 8  # batches at most so many times as large
 FEWEST_STEPS = 4  # of an epoch in larger batches, or groups of them
 GROUPED_STEPS = 16  # so many steps per execution
-FEWEST_WORKERS = 4  # threads wait for files at the same time, however few cores there are
+WORKERS = 4  # threads wait for files at the same time, however few cores there are
 SPARE_MEMORY = 0.5  # share of the free memory that a change may take
+AUTOTUNE = -1  # tf.data's
 TEXT_LAYERS = {"TextVectorization", "StringLookup"}
-HAVE_IT = "you have it"
 
 
 @dataclass(frozen=True)
@@ -41,32 +37,30 @@ class Proposal:
     note: str = ""  # the name of a sentence on what else it changes
     timed: str = EPOCHS  # or one of the others above
     alters: bool = False  # whether it alters the training itself: batch size, precision
-    # puts back what the change sets for the whole process, where it does
-    undo: Callable | None = None
 
 
-def proposals(verdict: str, call: Training, model, batches: list) -> Iterator[Proposal]:
+def proposals(verdict: str, training: Training, model, batches: list) -> Iterator[Proposal]:
     """Return what to try where a part takes most of an epoch; `verdict` is the part's name.
 
-    `model` is one of the call's, and is only asked how it was compiled; `batches` are some of the
-    training's.
+    `model` is one of the training's, and is only asked how it was compiled; `batches` are some of
+    its data.
     """
     if verdict == "input":
-        return _of_input(call, model, batches)
+        return _of_input(training, batches)
     if verdict == "callbacks":
-        return _of_callbacks(call)
+        return _of_callbacks(training)
     if verdict == "validation":
-        return _of_validation(call)
+        return _of_validation(training)
     if verdict == "compilation":
-        return _of_compiling(call, model, batches)
-    return _of_steps(verdict, call, model, batches)
+        return _of_compiling(model, batches)
+    return _of_steps(verdict, training, model, batches)
 
 
-def _of_steps(verdict: str, call: Training, model, batches: list) -> Iterator[Proposal]:
+def _of_steps(verdict: str, training: Training, model, batches: list) -> Iterator[Proposal]:
     """Yield what to try where a part of the steps takes most of an epoch."""
     if model.run_eagerly:
         # in eager mode the others would be measured in vain, and Keras decides on XLA anew
-        yield _compiled(call, run_eagerly=False, jit_compile=None)
+        yield _compiled(training, model, run_eagerly=False, jit_compile=None)
         return
     if any(type(layer).__name__ in TEXT_LAYERS for layer in model.layers):
         reason = "put the text layer into your tf.data map, and let the model begin behind it"
@@ -76,113 +70,117 @@ def _of_steps(verdict: str, call: Training, model, batches: list) -> Iterator[Pr
         yield Proposal("float32", reason=reason)
     other = other_backend.other_backend()
     if other:
-        reason = other_backend.why_not(call)
-        yield Proposal(f"KERAS_BACKEND={other}", lambda: call, reason, "backend", ELSEWHERE)
+        reason = other_backend.why_not(training)
+        yield Proposal(f"KERAS_BACKEND={other}", lambda: training, reason, "backend", ELSEWHERE)
     if verdict == "overhead":
-        yield _grouped(call, model)
-    yield _compiled(call, HAVE_IT if model.jit_compile else "", jit_compile=True)
+        yield _grouped(training, model)
+    yield _compiled(training, model, jit_compile=True)
     if verdict == "overhead":
-        yield _resident(call)
+        yield _resident(training)
     else:
-        yield _in_16_bits(call)
-    yield _larger_batches(call, model, batches)
+        yield _in_16_bits(training)
+    yield _larger_batches(training, batches)
 
 
-def _of_input(call: Training, model, batches: list) -> Iterator[Proposal]:
+def _of_input(training: Training, batches: list) -> Iterator[Proposal]:
     """Yield what to try where a training waits for its input."""
-    data = call.arguments["x"]
-    too_large = _why_no_room(bytes_in(batches[0]) * call.steps)
-    if call.form == DATASET:
-        yield Proposal("prefetch(AUTOTUNE)", lambda: _prefetched(call, data))
+    data = training.arguments["x"]
+    too_large = _why_no_room(training.steps * bytes_in(batches[0]))
+    if training.form == DATASET:
+        yield _with(training, "prefetch(AUTOTUNE)", x=data.prefetch(AUTOTUNE))
         by_hand = "set it in your own .map if you have not"
         yield Proposal("num_parallel_calls=AUTOTUNE", reason=by_hand)
-        yield Proposal(".cache()", lambda: _prefetched(call, data.cache()), too_large, "frozen")
-    elif call.form == ARRAYS:
-        yield from _in_32_bits(call)
+        cached = data.cache().prefetch(AUTOTUNE)
+        yield _with(training, ".cache()", too_large, "frozen", x=cached)
+    elif training.form == ARRAYS:
+        yield from _in_32_bits(training)
     else:
-        if hasattr(data, "workers"):
-            yield _in_threads(call)
-        kept = "an epoch kept in memory"
-        yield Proposal(kept, lambda: on_arrays(call, call.steps), too_large, "frozen")
-    yield _resident(call)
-    yield _larger_batches(call, model, batches)
+        if getattr(data, "workers", WORKERS) < WORKERS:
+            in_threads = copy.copy(data)
+            in_threads.workers = WORKERS
+            yield _with(training, f"workers={WORKERS}", x=in_threads)
+        kept = partial(on_arrays, training, training.steps)
+        yield Proposal("an epoch kept in memory", kept, too_large, "frozen")
+    yield _resident(training)
+    yield _larger_batches(training, batches)
 
 
-def _of_callbacks(call: Training) -> Iterator[Proposal]:
+def _of_callbacks(training: Training) -> Iterator[Proposal]:
     """Yield a training without each of its callbacks."""
     import keras
 
-    callbacks = keras.tree.flatten(call.arguments["callbacks"])
+    callbacks = keras.tree.flatten(training.arguments["callbacks"])
     for callback in callbacks:
         others = [each for each in callbacks if each is not callback]
         name = f"without {type(callback).__name__}"
-        yield _with(call, name, "callback", callbacks=others or None)
+        yield _with(training, name, note="callback", callbacks=others or None)
 
 
-def _of_validation(call: Training) -> Iterator[Proposal]:
+def _of_validation(training: Training) -> Iterator[Proposal]:
     """Yield larger batches for a validation on arrays, and fewer validations."""
-    arguments = call.arguments
-    is_on_arrays = isinstance(arguments["validation_data"], (tuple, list))
-    if is_on_arrays and "validation_steps" not in arguments:
-        size = BATCH_FACTOR * (arguments.get("validation_batch_size") or call.batch_size)
-        yield _with(call, f"validation_batch_size={size}", validation_batch_size=size)
+    arguments = training.arguments
+    if isinstance(arguments["validation_data"], (tuple, list)):
+        size = BATCH_FACTOR * (arguments.get("validation_batch_size") or training.batch_size)
+        yield _with(training, f"validation_batch_size={size}", validation_batch_size=size)
     if arguments.get("validation_freq", 1) == 1:
-        yield _with(call, "validation_freq=5", "rarer", validation_freq=5)
+        yield _with(training, "validation_freq=5", note="rarer", validation_freq=5)
 
 
-def _of_compiling(call: Training, model, batches: list) -> Iterator[Proposal]:
-    """Yield what to try where compiling takes most of a training."""
+def _of_compiling(model, batches: list) -> Iterator[Proposal]:
+    """Yield what to do by hand where compiling takes most of a training."""
     if shapes_change(batches):
         yield Proposal("batches padded to one shape", reason="pad them where you make them")
     if backend.framework() == "jax":
-        yield _kept_programs(call)
+        reason = "set it to a folder that stays, and the next session need not compile"
+        yield Proposal("jax_compilation_cache_dir", reason=reason)
     elif model.jit_compile:
-        yield _compiled(call, timed=TRAININGS, jit_compile=False)
+        reason = "without XLA there is less to compile: tell it to model.compile"
+        yield Proposal("jit_compile=False", reason=reason)
 
 
 # What is proposed
 
 
-def _with(call: Training, name: str, note: str = "", **arguments) -> Proposal:
+def _with(training: Training, name: str, reason="", note="", **arguments) -> Proposal:
     """Propose other arguments of ``fit``."""
-    return Proposal(name, lambda: call.changed(**arguments), note=note)
+    return Proposal(name, partial(training.changed, **arguments), reason, note)
 
 
-def _compiled(call: Training, reason="", note="", timed=EPOCHS, **settings) -> Proposal:
+def _compiled(training: Training, model, reason="", note="", **settings) -> Proposal:
     """Propose other settings of ``compile``; the first one names the change."""
+    name, value = next(iter(settings.items()))
 
     def make_model():
-        model = call.make_model()
-        for name, value in settings.items():
-            setattr(model, name, value)
-            if value and not getattr(model, name):
-                raise ValueError("Keras says that XLA cannot compile this model")
-        return model
+        made = training.make_model()
+        for setting, wanted in settings.items():
+            setattr(made, setting, wanted)
+        if getattr(made, name) != value:
+            raise ValueError("Keras says that XLA cannot compile this model")
+        return made
 
-    name, value = next(iter(settings.items()))
-    return Proposal(f"{name}={value}", lambda: call.with_model(make_model), reason, note, timed)
+    if getattr(model, name) == value:
+        reason = "you have it"
+    return Proposal(f"{name}={value}", partial(training.with_model, make_model), reason, note)
 
 
-def _grouped(call: Training, model) -> Proposal:
+def _grouped(training: Training, model) -> Proposal:
     """Propose 16 steps per execution."""
     reason = ""
-    if (model.steps_per_execution or 1) >= GROUPED_STEPS:
-        reason = HAVE_IT
-    elif not backend.groups_steps():
+    if not backend.groups_steps():
         reason = "on JAX, Keras before 3.16 takes the steps one by one all the same"
-    elif call.steps < FEWEST_STEPS * GROUPED_STEPS:
-        reason = f"an epoch has only {call.steps} steps"
-    return _compiled(call, reason, "groups", steps_per_execution=GROUPED_STEPS)
+    elif training.steps < FEWEST_STEPS * GROUPED_STEPS:
+        reason = f"an epoch has only {training.steps} steps"
+    return _compiled(training, model, reason, "groups", steps_per_execution=GROUPED_STEPS)
 
 
-def _resident(call: Training) -> Proposal:
+def _resident(training: Training) -> Proposal:
     """Propose `fit_resident`: all data on the device, and an epoch as one program."""
-    reason = resident_turns.why_not(call)
-    make_call = partial(resident_turns.resident_training, call)
+    reason = resident_turns.why_not(training)
+    make_call = partial(resident_turns.resident_training, training)
     return Proposal("fit_resident", make_call, reason, timed=RESIDENT)
 
 
-def _in_16_bits(call: Training) -> Proposal:
+def _in_16_bits(training: Training) -> Proposal:
     """Propose to compute in 16 bits on a GPU; on a CPU say that nothing is gained by it."""
     import keras
 
@@ -192,41 +190,38 @@ def _in_16_bits(call: Training) -> Proposal:
     def make_model():
         keras.config.set_dtype_policy(name)
         try:
-            return call.make_model()
+            return training.make_model()
         finally:
             keras.config.set_dtype_policy(policy)
 
-    if "gpu" in backend.devices():
-        return Proposal(name, lambda: call.with_model(make_model), note="half", alters=True)
-    return Proposal(name, reason="a CPU gains nothing by it")
+    reason = "" if "gpu" in backend.devices() else "a CPU gains nothing by it"
+    in_16_bits = partial(training.with_model, make_model)
+    return Proposal(name, in_16_bits, reason, note="half", alters=True)
 
 
-# Batches
-
-
-def _larger_batches(call: Training, model, batches: list) -> Proposal:
+def _larger_batches(training: Training, batches: list) -> Proposal:
     """Propose batches eight times as large, or less where an epoch has few steps."""
-    factor = min(BATCH_FACTOR, call.steps // FEWEST_STEPS)
-    size = max(factor, 2) * samples_in(batches)
-    reason = _why_no_room(size * _bytes_of_a_sample(model))
-    if call.form not in (ARRAYS, DATASET):
-        reason = "your data make their own batches: make them larger there"
-    elif factor < 2:
-        reason = f"an epoch has only {call.steps} steps"
-    larger = partial(in_batches, call, size)
+    factor = max(2, min(BATCH_FACTOR, training.steps // FEWEST_STEPS))
+    size = factor * samples_in(batches)
+    reason = _why_no_room(factor * bytes_in(batches[0]))
+    if training.steps < 2 * FEWEST_STEPS:
+        reason = f"an epoch has only {training.steps} steps"
+    larger = partial(in_batches, training, size)
     return Proposal(f"batch_size={size}", larger, reason, note="batches", alters=True)
 
 
-def _bytes_of_a_sample(model) -> int:
-    """Return about how many bytes a step keeps of a sample, as far as the layers tell it."""
+def _in_32_bits(training: Training) -> Iterator[Proposal]:
+    """Propose 32-bit floats in place of 64-bit ones, where there are some."""
     import keras
+    import numpy as np
 
-    outputs = [getattr(layer, "output", []) for layer in model.layers]
-    numbers = 0
-    for tensor in keras.tree.flatten(outputs):
-        numbers += prod(length or 1 for length in tensor.shape)
-    # four bytes each, and as many on the way back
-    return 8 * numbers
+    def smaller(array):
+        return np.asarray(array, "float32") if array.dtype == "float64" else array
+
+    x = training.arguments["x"]
+    x_in_32_bits = keras.tree.map_structure(smaller, x)
+    if bytes_in(x_in_32_bits) < bytes_in(x):
+        yield _with(training, "float32 arrays", x=x_in_32_bits)
 
 
 def _why_no_room(needed: float) -> str:
@@ -235,77 +230,3 @@ def _why_no_room(needed: float) -> str:
     if free is None or needed < SPARE_MEMORY * free:
         return ""
     return "it may not fit into memory"
-
-
-# The input
-
-
-def _prefetched(call: Training, dataset) -> Training:
-    """Return a training on a dataset that makes its batches ahead."""
-    import tensorflow as tf
-
-    return call.changed(x=dataset.prefetch(tf.data.AUTOTUNE))
-
-
-def _in_threads(call: Training) -> Proposal:
-    """Propose a PyDataset that makes several batches at a time, in threads."""
-    workers = max(FEWEST_WORKERS, os.cpu_count() or 1)
-    dataset = copy.copy(call.arguments["x"])
-    reason = HAVE_IT if dataset.workers >= workers else ""
-    dataset.workers = workers
-    return Proposal(f"workers={workers}", lambda: call.changed(x=dataset), reason)
-
-
-def _in_32_bits(call: Training) -> Iterator[Proposal]:
-    """Propose 32-bit floats in place of 64-bit ones, where there are some."""
-    import keras
-    import numpy as np
-
-    x = call.arguments["x"]
-
-    def as_float32(array):
-        return np.asarray(array, "float32") if array.dtype == "float64" else array
-
-    def make_call():
-        return call.changed(x=keras.tree.map_structure(as_float32, x))
-
-    if any(array.dtype == "float64" for array in keras.tree.flatten(x)):
-        yield Proposal("float32 arrays", make_call)
-
-
-# Compiling
-
-
-def _kept_programs(call: Training) -> Proposal:
-    """Propose to keep the programs that JAX compiles in a folder."""
-    import jax
-
-    name = "jax_compilation_cache_dir"
-    if getattr(jax.config, name):
-        return Proposal(name, reason=HAVE_IT)
-    # it goes with this session: in one's own programs it is a folder that stays
-    folder = tempfile.TemporaryDirectory(prefix="jax-cache-")
-
-    def make_model():
-        # by default what compiled in less than a second is not kept
-        _keep_programs(folder.name, 0)
-        return call.make_model()
-
-    return Proposal(
-        name,
-        lambda: call.with_model(make_model),
-        note="cache",
-        timed=TRAININGS,
-        undo=partial(_keep_programs, None, 1.0),
-    )
-
-
-def _keep_programs(folder: str | None, seconds: float) -> None:
-    """Have JAX keep in a folder what takes so many seconds to compile; None: keep nothing."""
-    import jax
-    from jax.experimental.compilation_cache import compilation_cache
-
-    jax.config.update("jax_compilation_cache_dir", folder)
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", seconds)
-    # JAX looks at these settings once, and then no more
-    compilation_cache.reset_cache()

@@ -1,19 +1,18 @@
 """The same training in a process of its own, where Keras runs on its other backend.
 
-The model travels as a ``.keras`` file and some batches of the arrays as ``.npz``. The process runs
+The model travels as a ``.keras`` file, and some batches of the arrays in a pickle. The process runs
 this file as a program, answers every line with the seconds of a turn, the first one once it has
 compiled, and deletes what it was given, also where this process was killed.
 """
 
 import importlib.util
-import json
+import pickle
 import shutil
 import sys
 import tempfile
 from contextlib import ExitStack
-from math import ceil, prod
+from math import ceil
 from pathlib import Path
-from typing import Any
 
 from accel_helpers._values import probe
 from accel_helpers.fit.batches import bytes_in, on_arrays
@@ -24,11 +23,8 @@ from accel_helpers.machine.quiet import held_back
 
 OTHERS = {"tensorflow": "jax", "jax": "tensorflow"}
 PATIENCE = 120  # seconds for the process to start and to compile
-FEW_BYTES = 64e6  # of the training data, of which no more travels, and of the validation's
-MOST_WEIGHTS = 50e6  # of a model that travels; with those of the optimizer that is 600 MB
-LATE = "it had not compiled when the time was up"
-# arguments with which it is not tried
-STAY = {"class_weight", "steps_per_epoch", "validation_steps"}
+MOST_BYTES = 64e6  # of the training data, of which no more travels, and of the validation's
+MOST_WEIGHTS = 200e6  # bytes of a model that travels; with those of the optimizer three times that
 # in what the process writes where it cannot make a part of the model again
 OWN_CODE = ("Could not locate", "Lambda")
 
@@ -41,20 +37,13 @@ def other_backend() -> str:
     return ""
 
 
-def why_not(call: Training) -> str:
+def why_not(training: Training) -> str:
     """Return why this training cannot travel, and what to do by hand; "" where it can."""
-    import keras
-    import numpy as np
-
-    validation = call.arguments.get("validation_data", ())
-    if call.form != ARRAYS or not isinstance(validation, (tuple, list)):
+    validation = training.arguments.get("validation_data", ())
+    if training.form != ARRAYS or not isinstance(validation, (tuple, list)):
         return _by_hand("it is tried with arrays alone")
-    for array in keras.tree.flatten(call.first_batches(1, 0.0)):
-        if np.asarray(array).dtype.kind not in "biufc":
-            return "text and ragged data stay on TensorFlow"
-    others = STAY.intersection(call.arguments)
-    if others:
-        return _by_hand(f"it is not tried with {', '.join(others)}")
+    if bytes_in(validation) > MOST_BYTES:
+        return _by_hand("your validation is too large for a copy")
     return ""
 
 
@@ -67,7 +56,11 @@ class OtherBackend(ExitStack):
     """A training whose turns another process takes; to be closed, which ends that."""
 
     def __init__(
-        self, call: Training, turn_seconds: float, extra_seconds: float, patience: float = PATIENCE
+        self,
+        training: Training,
+        turn_seconds: float,
+        extra_seconds: float,
+        patience: float = PATIENCE,
     ):
         """Start it, and wait until it is ready; `extra_seconds` are added to every epoch.
 
@@ -76,17 +69,15 @@ class OtherBackend(ExitStack):
         """
         super().__init__()
         self._extra_seconds = extra_seconds
-        folder = self.enter_context(tempfile.TemporaryDirectory(prefix="accel-backend-"))
-        command = [sys.executable, "-m", __name__, folder, str(turn_seconds)]
-        environ = probe.variables({"KERAS_BACKEND": other_backend()})
-        # It starts before anything is written, so that somebody is there to delete it.
-        self._child = self.enter_context(probe.Child(command, environ, heard=True))
-        try:
-            self._times_as_many = _pack(call, Path(folder))
+        with ExitStack() as stack:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="accel-backend-"))
+            command = [sys.executable, "-m", __name__, folder, str(turn_seconds)]
+            environ = probe.variables({"KERAS_BACKEND": other_backend()})
+            # It starts before anything is written, so that somebody is there to delete it.
+            self._child = stack.enter_context(probe.Child(command, environ, heard=True))
+            self._times_as_many = _pack(training, Path(folder))
             self._ask(patience)
-        except BaseException:
-            self.close()
-            raise
+            self.enter_context(stack.pop_all())
 
     def turn(self) -> Turn:
         """Have a turn taken."""
@@ -99,10 +90,11 @@ class OtherBackend(ExitStack):
         self._child.tell("turn")
         answer = self._child.hear(patience)
         if answer:
-            return json.loads(answer)
-        self.close()
-        is_late = answer is None
-        raise ValueError(LATE if is_late else _reason(self._child.output))
+            return [float(seconds) for seconds in answer.split()]
+        if answer is None:
+            raise ValueError("it had not compiled when the time was up")
+        self._child.stop()
+        raise ValueError(_reason(self._child.output))
 
 
 def _reason(error: str) -> str:
@@ -112,50 +104,30 @@ def _reason(error: str) -> str:
     return f"it does not train there: {probe.last_line(error)[:80]}"
 
 
-def _pack(call: Training, folder: Path) -> float:
-    """Write a call into a folder, with its first batches; return how many times as many it has.
+def _pack(training: Training, folder: Path) -> float:
+    """Write a training into a folder, with its first batches; return what part of it these are not.
 
-    Raises ValueError where something cannot be written, or is too large.
+    Raises ValueError where the model cannot be saved, or is too large.
     """
-    import keras
-    import numpy as np
-
-    a_batch = bytes_in(call.first_batches(1, 0.0))
-    steps = min(call.steps, ceil(FEW_BYTES / a_batch))
-    few = on_arrays(call.changed(callbacks=None), steps)
-    arrays: dict[str, Any] = {}
-
-    def place_of(value):
-        if not hasattr(value, "shape"):
-            return value
-        place = f"array {len(arrays)}"
-        arrays[place] = np.asarray(value)
-        return place
-
-    arguments = keras.tree.map_structure(place_of, dict(few.arguments))
-    model = call.make_model()
-    weights = sum(prod(weight.shape) for weight in model.weights)
-    if bytes_in(arrays) > 2 * FEW_BYTES + a_batch or weights > MOST_WEIGHTS:
-        raise ValueError(_by_hand("your model or validation is too large for a copy"))
-    np.savez(folder / "data.npz", **arrays)
-    (folder / "arguments.json").write_text(json.dumps([arguments, few.steps]))
+    model = training.make_model()
+    if bytes_in(model.weights) > MOST_WEIGHTS:
+        raise ValueError(_by_hand("your model is too large for a copy"))
     try:
         with held_back():
             model.save(folder / "model.keras")
     except Exception as error:
         raise ValueError(_by_hand("your model cannot be saved")) from error
-    return call.steps / steps
+    a_batch = bytes_in(training.first_batches(1, 0.0))
+    steps = min(training.steps, ceil(MOST_BYTES / a_batch))
+    few = on_arrays(training.changed(callbacks=None), steps)
+    travels = pickle.dumps((few.arguments, few.steps))
+    (folder / "training.pickle").write_bytes(travels)
+    return training.steps / few.steps
 
 
 def _unpack(folder: Path) -> Training:
-    """Return the call that was written into a folder."""
+    """Return the training that was written into a folder."""
     import keras
-    import numpy as np
-
-    places, steps = json.loads((folder / "arguments.json").read_text())
-    with np.load(folder / "data.npz") as file:
-        arrays = dict(file)
-    arguments = keras.tree.map_structure(lambda place: arrays.get(place, place), places)
 
     def make_model():
         model = keras.models.load_model(folder / "model.keras")
@@ -163,6 +135,8 @@ def _unpack(folder: Path) -> Training:
         model.jit_compile = None
         return model
 
+    # it was written by the process that has started this one
+    arguments, steps = pickle.loads((folder / "training.pickle").read_bytes())
     return Training(make_model, arguments, steps)
 
 
@@ -171,15 +145,15 @@ def main(folder: str, turn_seconds: str) -> None:
     import keras  # noqa: F401  (it is loaded while the parent writes)
 
     try:
-        if not sys.stdin.readline():
-            return
+        # where the parent is gone there is nothing to unpack, and that ends this process
+        sys.stdin.readline()
         training = Timed(_unpack(Path(folder)), float(turn_seconds))
         training.warm_up(PATIENCE / 2)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     while True:
         turn = training.turn()
-        print(json.dumps([turn.epoch, turn.validation]), flush=True)
+        print(turn.epoch, turn.validation, flush=True)
         if not sys.stdin.readline():
             return
 
