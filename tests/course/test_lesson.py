@@ -59,18 +59,6 @@ def test_only_the_sentence_that_holds_is_shown(page):
     assert "No." not in shown
 
 
-def test_an_outcome_without_a_sentence_is_named_with_those_that_there_are(page):
-    tie = timing.compare(measured(1.0, "a"), measured(1.0, "b"))
-    with pytest.raises(ValueError, match="at race for 'no mea.*It has: faster, slower"):
-        page.verdict("race", tie)
-
-
-@pytest.mark.parametrize("verb, needs", [("plot", "picture"), ("verdict", "sentences")])
-def test_a_place_that_is_not_there_is_answered_with_those_that_are(page, verb, needs):
-    with pytest.raises(ValueError, match=f"Lesson 00 has no {needs} for 'nowhere'. It has"):
-        getattr(page, verb)("nowhere", 1)
-
-
 def test_a_guess_is_asked_for_kept_and_held_against_what_came_out(page, capsys):
     assert page.ask("choice").choices == ("a", "b")
     predict.guess("00/choice", "a")
@@ -174,8 +162,6 @@ def test_scripts_lie_in_a_folder_that_is_gone_at_the_end():
 
 def test_a_lesson_is_opened_by_its_number():
     assert lesson("03").number == "03"
-    with pytest.raises(ValueError, match="a lesson is .00. to .11.; got '3'"):
-        lesson("3")
 
 
 def test_what_plot_cannot_draw_is_named():
