@@ -13,7 +13,6 @@ _NAMES = {
     "lesson": ("page", "lesson"),
     "hide_log": (".machine.quiet", "hide_log"),
     "guess": ("predict", "guess"),
-    "check": ("lessons", "check"),
     "answer": ("quiz", "answer"),
     "show_quiz": ("quiz", "show"),
     "ask_again": ("quiz", "again"),

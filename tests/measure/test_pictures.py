@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from accel_helpers import course
+from accel_helpers.course.climb import Stage
 from accel_helpers.course.lessons import drawings
 from accel_helpers.course.lessons.lesson_10 import share_axis
 from accel_helpers.fit.time_fit import FitTiming
@@ -45,9 +46,8 @@ def climb(larger):
     """A climb whose stages of these names have batches of 256, and all others of 32."""
     stages = []
     for name, epoch in STEPS.items():
-        about = {"takes_away": "overhead" if name == "resident" else "", "accuracy": (0.96,)}
         batch_size = 256 if name in larger else 32
-        stages.append(SimpleNamespace(name=name, batch_size=batch_size, epoch=epoch, **about))
+        stages.append(Stage(name, batch_size, epoch, (0.96,)))
     return SimpleNamespace(stages=stages, overall=GAINS)
 
 
