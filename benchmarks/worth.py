@@ -119,12 +119,12 @@ def main(only: str) -> None:
         print(f"\n== {name}, {time.perf_counter() - start:.0f} s ==\n{found}", flush=True)
         now = {"x": x, "y": y} if y is not None else {"x": x}
         for change in found.profile.tried:
-            if change.call is None:
+            if change.training is None:
                 continue  # another backend, which takes another process
             pair = epochs_of(make_model, now), epochs_of(*change.apply())
             then = ah.compare(*pair, repeats=TURNS, min_time=0, max_time=30)
             (low, high), (bottom, top) = change.gain.interval, then.interval
-            mark = "advised" if change.name == found.advice else ""
+            mark = "advised" if change in found.profile.advised else ""
             mark += "" if low <= top and bottom <= high else " APART"
             print(
                 f"{change.name:<22} said {change.gain.verdict}, {low:.2f} to {high:.2f}; ", end=""

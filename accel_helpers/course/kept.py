@@ -1,6 +1,5 @@
 """What the record keeps of a result: its numbers, by what they are of."""
 
-import functools
 import math
 import statistics
 from collections.abc import Mapping
@@ -17,8 +16,6 @@ from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.scores import Score
 
 MOST = 20  # numbers of a list that are kept one by one; of a longer one the mean and the count
-FEWEST_TRAININGS = 3  # of which a climb's accuracy is kept
-NAMED = (Measurement, Plausibility, Score)  # have names of their own
 
 
 def numbers_of(result: object, words: str = "") -> dict[str, float]:
@@ -33,59 +30,56 @@ def numbers_of(result: object, words: str = "") -> dict[str, float]:
         # JSON has no infinite number.
         return {words or "value": float(result)} if math.isfinite(result) else {}
     found = {}
-    for name, part in _parts(parts_of(result)):
-        found |= numbers_of(part, f"{words} {name or ''}".strip())
+    for name, part in _parts(result):
+        found |= numbers_of(part, f"{words} {name}".strip())
     return found
 
 
 def _parts(result: object) -> list[tuple]:
-    """Return the parts of a mapping or a list, each with its name; [] of anything else."""
-    if isinstance(result, Mapping):
-        return [*result.items()]
-    if not isinstance(result, list | tuple):
+    """Return what is kept of a result, each part with its name."""
+    kept = _of_class(result)
+    # Arrays.
+    if hasattr(kept, "tolist"):
+        kept = kept.tolist()
+    if isinstance(kept, Mapping):
+        return [*kept.items()]
+    if not isinstance(kept, list | tuple):
         return []
-    if len(result) > MOST and all(isinstance(part, Real) for part in result):
-        return [("mean", statistics.fmean(result)), ("count", len(result))]
-    parts = []
-    for place, part in enumerate(result, 1):
-        name = "" if isinstance(part, NAMED) else f"#{place}"
-        parts.append((name, part))
-    return parts
+    if len(kept) > MOST and all(isinstance(part, Real) for part in kept):
+        return [("mean", statistics.fmean(kept)), ("count", len(kept))]
+    # What is no number has names of its own.
+    return [(f"#{n}" if isinstance(part, Real) else "", part) for n, part in enumerate(kept, 1)]
 
 
-@functools.singledispatch
-def parts_of(result) -> object:
-    """Return what is kept of a result as a mapping or a list; one of no known class as it is.
+def _of_class(result):
+    """Return what is kept of a result of a known class as a mapping, and any other as it is.
 
-    None is no number, and is not kept. The ends of an interval are called as what lies between
-    them: "seconds", "seconds low".
+    The ends of an interval are called as what lies between them: "seconds", "seconds low".
     """
-    if hasattr(result, "tolist"):
-        return result.tolist()
+    match result:
+        case Measurement():
+            low, high = result.interval
+            parts = {"seconds": result.median, "seconds low": low, "seconds high": high}
+            parts |= {"first call seconds": result.first_call, "samples": len(result.samples)}
+            return {result.name: parts}
+        case FitTiming():
+            return {"": result.epochs}
+        case Plausibility():
+            return {"": result.time}
+        case FourFacts():
+            return {"": result.faster}
+        case Speedup():
+            return {"": [result.slow, result.fast], **_times(result)}
+        case Parts() | Profile():
+            return {f"{part} seconds": seconds for part, seconds in result.seconds.items()}
+        case Score():
+            return {f"{result.name} accuracy": result.accuracy}
+        case Product():
+            cycles = result.estimated_cycles
+            return {"instructions": result.instructions, "estimated cycles": cycles}
+        case Climb():
+            return _of_climb(result)
     return result
-
-
-@parts_of.register
-def _(result: Measurement):
-    low, high = result.interval
-    parts = {"seconds": result.median, "seconds low": low, "seconds high": high}
-    parts |= {"first call seconds": result.first_call, "samples": len(result.samples)}
-    return {result.name: parts}
-
-
-@parts_of.register
-def _(result: FitTiming):
-    return [result.epochs]
-
-
-@parts_of.register
-def _(result: Plausibility):
-    return [result.time]
-
-
-@parts_of.register
-def _(result: Speedup):
-    return {"": [result.slow, result.fast], **_times(result)}
 
 
 def _times(race: Speedup) -> dict:
@@ -94,41 +88,17 @@ def _times(race: Speedup) -> dict:
     return {"times as fast low": low, "times as fast high": high, "times as fast": race.ratio}
 
 
-@parts_of.register
-def _(result: FourFacts):
-    return {"": result.faster}
-
-
-@parts_of.register(Parts)
-@parts_of.register(Profile)
-def _(result):
-    return {f"{part} seconds": seconds for part, seconds in result.seconds.items()}
-
-
-@parts_of.register
-def _(result: Score):
-    return {f"{result.name} accuracy": result.accuracy}
-
-
-@parts_of.register
-def _(result: Product):
-    return {"instructions": result.instructions, "estimated cycles": result.estimated_cycles}
-
-
-@parts_of.register
-def _(result: Climb):
-    parts = {"": [*result.epochs.values()]}
-    for name, gain in result.overall.items():
+def _of_climb(climb: Climb) -> dict:
+    """Return the times, the gains on the first stage and the accuracy of all stages of a climb."""
+    parts: dict = {"": [stage.epoch for stage in climb.stages]}
+    for name, gain in climb.overall.items():
         parts[name] = _times(gain)
-    for stage in result.stages:
-        # Fewer trainings tell nothing of accuracy.
-        if len(stage.accuracy) >= FEWEST_TRAININGS:
-            name = f"{stage.name} accuracy"
-            parts[name] = statistics.fmean(stage.accuracy)
-            parts[f"{name} low"] = min(stage.accuracy)
-            parts[f"{name} high"] = max(stage.accuracy)
-    names = {stage.id: stage.name for stage in result.stages}
+    for stage in climb.stages:
+        accuracy = stage.accuracy
+        shares = {"": statistics.fmean(accuracy), "low": min(accuracy), "high": max(accuracy)}
+        parts[f"{stage.name} accuracy"] = shares
+    names = [stage.name for stage in climb.stages]
     # The one comes right after the other.
-    if {TF_DATA, RESIDENT} <= names.keys():
-        parts["resident against tf.data"] = _times(result.gains[names[RESIDENT]])
+    if TF_DATA in names and RESIDENT in names:
+        parts["resident against tf.data"] = _times(climb.gains[RESIDENT])
     return parts

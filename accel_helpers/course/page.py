@@ -1,14 +1,12 @@
 """The lesson object: what a lesson's page asks, keeps, draws and says. It measures nothing."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from accel_helpers._values.records import DataError
-from accel_helpers._values.words import shown
 from accel_helpers.course import lessons, predict, quiz, record
+from accel_helpers.course.checks import Result
 from accel_helpers.course.kept import numbers_of
 from accel_helpers.course.outcomes import outcome_of
 from accel_helpers.course.places import Place, places
@@ -28,25 +26,20 @@ class Lesson:
 
     A *place* of the page is where something is asked, drawn or said; its id is its heading in
     ``verdicts/NN.md``. What was measured there goes on the record under "NN/id".
-    Methods raise a ValueError where the lesson has no such place, or the place lacks what the
-    method needs.
     """
 
     number: str  # "00" to "11"
     places: dict[str, Place] = field(repr=False)  # by id
+    scripts: TemporaryDirectory = field(default_factory=TemporaryDirectory, repr=False)
 
     @property
     def folder(self) -> str:
         """A temporary folder for the scripts of this page; it is gone when the notebook ends."""
-        return self._temporary_folder.name
-
-    @cached_property
-    def _temporary_folder(self) -> TemporaryDirectory:
-        return TemporaryDirectory(prefix=f"lesson-{self.number}-")
+        return self.scripts.name
 
     def ask(self, id: str) -> predict.Question:
         """Ask for a guess; put the call last in a cell, and the form appears."""
-        place = self._place(id, "question")
+        place = self.places[id]
         return predict.Question(self._path(id), place.question, place.unit, place.choices)
 
     def reveal(self, id: str, value: object = None, *, tried: Iterable[str] = ()):
@@ -67,13 +60,12 @@ class Lesson:
         Sentence or None
             None where the place has no sentences.
         """
-        place = self._place(id, "question")
+        place = self.places[id]
         value = place.answer or value
         # A guess among choices is compared with the outcome, a number with the value itself.
-        actual = value
-        outcome = outcome_of(value, place.outcomes)
-        if outcome in place.choices:
-            actual = outcome
+        actual = outcome_of(value, place.outcomes)
+        if actual not in place.choices:
+            actual = value
         comparison = predict.reveal(self._path(id), actual, unit=place.unit, tried=tried)
         print(comparison)
         if not place.sentences:
@@ -85,7 +77,7 @@ class Lesson:
 
         The result is put on the record. None as a result means that nothing was measured.
         """
-        place = self._place(id, "sentences")
+        place = self.places[id]
         if result is not None:
             self._record(place, result)
         return self._sentence(place, result)
@@ -95,22 +87,22 @@ class Lesson:
 
         Without a result nothing is recorded, and the picture is the course's own.
         """
-        draw = self._known("picture", id, lessons.drawings(self.number))
+        draw = lessons.drawings(self.number)[id]
         if result is None:
             return draw()
         self._record(self.places.get(id, Place(id)), result)
         return draw(result)
 
-    def show(self, figure, finding: str) -> pictures.Picture:
-        """Return a figure of pyplot's as a picture under the sentence that says what was found."""
-        return pictures.show(figure, finding)
+    # A figure of pyplot's as a picture, under the sentence that says what was found.
+    show = staticmethod(pictures.show)
 
-    def check(self, exercise: str, answer: object) -> lessons.Result:
+    def check(self, exercise: str, answer: object) -> Result:
         """Check the answer to an exercise of this lesson: whether it is right, and why not.
 
         `answer` is what the exercise asks for, a dictionary or a function; it may be anything.
         """
-        return lessons.check(self._path(exercise), answer)
+        check = lessons.exercises()[self._path(exercise)]
+        return check(answer)
 
     def quiz(self) -> quiz.Quiz:
         """Show the lesson's questions; put the call last in a cell, and the form appears."""
@@ -131,19 +123,6 @@ class Lesson:
         """Return the name under which guesses and measurements of a place are kept."""
         return f"{self.number}/{id}"
 
-    def _place(self, id: str, needs: str) -> Place:
-        """Return the place of this id, whose field `needs`, such as "question", is not empty."""
-        usable = {name: place for name, place in self.places.items() if getattr(place, needs)}
-        return self._known(needs, id, usable)
-
-    def _known(self, what: str, id: str, things: Mapping) -> Any:
-        """Return the thing of this id, such as a picture; a ValueError lists the ids there are."""
-        if id not in things:
-            listed = ", ".join(things) or "none"
-            message = f"Lesson {self.number} has no {what} for {shown(id)}. It has: {listed}."
-            raise ValueError(message)
-        return things[id]
-
     def _record(self, place: Place, result: object) -> None:
         """Put the outcome and the numbers of a result on the record; print only a failure."""
         outcome = ""
@@ -155,25 +134,18 @@ class Lesson:
             print(trouble)
 
     def _sentence(self, place: Place, result: object):
-        """Return the place's sentence for the outcome of a result, as Markdown.
-
-        Raises a ValueError where the place has no sentence for this outcome.
-        """
-        outcome = outcome_of(result, place.outcomes)
-        sentence = self._known(f"sentence at {place.id}", outcome, place.sentences)
+        """Return the place's sentence for the outcome of a result, as Markdown."""
+        sentence = place.sentences[outcome_of(result, place.outcomes)]
         # A sentence may name parts of the result, such as "{result.ratio:.1f}".
         return Sentence(sentence.format(result=result))
 
 
 def lesson(number: str) -> Lesson:
-    """Open a lesson by its number, "00" to "11"; a ValueError for anything else.
+    """Open a lesson by its number, "00" to "11".
 
     Examples
     --------
     >>> lesson("03").check("diagnosis", {"A": "compiling", "B": "waiting"}).ok
     False
     """
-    try:
-        return Lesson(number, places(number))
-    except FileNotFoundError:
-        raise ValueError(f'a lesson is "00" to "11"; got {shown(number)}.') from None
+    return Lesson(number, places(number))

@@ -30,7 +30,7 @@ class Place:
     unit: str = ""  # of the guess, where it is a number
     choices: tuple[str, ...] = ()  # of the guess, where it is one of them
     answer: str = ""  # of a guess whose answer no measurement gives
-    outcomes: str = ""  # one of `outcomes.OUTCOMES`: what its sentences are for
+    outcomes: str = ""  # the kind of result that its sentences are for
     sentences: Mapping[str, str] = field(default_factory=dict)  # by outcome
 
 

@@ -155,7 +155,7 @@ def _maker_of(make_model) -> Callable[[], Any]:
         return copies_of(make_model)
     if not callable(make_model):
         raise TypeError(
-            f"a function that makes the model is needed; got {shown(make_model)}. "
+            f"a keras.Model, or a function that makes one, is needed; got {shown(make_model)}. "
             "Put the lines that make your model into `def make_model():`, with `return model`."
         )
     return make_model

@@ -54,7 +54,7 @@ class Training:
     @property
     def batch_size(self) -> int:
         """How many samples of arrays are a batch."""
-        return self.arguments.get("batch_size") or BATCH_SIZE
+        return self.arguments.get("batch_size", BATCH_SIZE)
 
     @property
     def epochs(self) -> int | None:
@@ -150,8 +150,7 @@ def check_compiled(model) -> None:
         raise TypeError(f"make_model must return a compiled keras.Model; got {shown(model)}.")
     if not model.compiled or model.optimizer is None:
         raise ValueError(
-            "The model of make_model cannot be measured: it is not compiled: call "
-            "model.compile(…) first."
+            "This model cannot be measured: it is not compiled: call model.compile(…) first."
         )
 
 

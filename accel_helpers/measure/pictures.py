@@ -378,8 +378,8 @@ def plot(result, *, title: str = "") -> Picture:
         return bar(result, title=title or largest(result))
     if not hasattr(result, "drawn"):
         raise TypeError(
-            "plot draws a Measurement, a comparison, the epochs of time_fit, a profile, a "
-            "break-even, or the parts of a step, also as a mapping of names to seconds; got "
+            "plot draws a Measurement, a comparison, the epochs of time_fit, a profile, or the "
+            "parts of a step, also as a mapping of names to seconds; got "
             f"{shown(result)}."
         )
     title = title or result.finding

@@ -1,6 +1,5 @@
 """How fast would this model train on a chip that is not here? A table, before anything is paid."""
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from math import ceil, prod
@@ -11,18 +10,15 @@ from accel_helpers.fit.batches import in_batches
 from accel_helpers.fit.checked import checked
 from accel_helpers.fit.clock import TimeBox, Timed, epochs_of, take_turns, until
 from accel_helpers.fit.training import Training, two_models
+from accel_helpers.machine import backend, hardware
 from accel_helpers.measure import products
 from accel_helpers.measure.measurement import Measurement
-from accel_helpers.worth import choice
-from accel_helpers.worth.forecast_result import Forecast
-from accel_helpers.worth.model_load import dtype_of, expected_rows
+from accel_helpers.worth.answer import Answer, fed
+from accel_helpers.worth.model_load import expected_rows
 
 CHIPS = ("T4", "L4", "A100", "H100")  # the GPUs of an NVIDIA data centre that Colab offers
 TURNS_IN_A_BOX = 30  # a turn takes this part of the seconds: one in 30
-# Where the time is up before there are five samples, they are still tried for, so many times as
-# long; as if the caller had given a second at least.
-PATIENCE = 5
-FEWEST_SECONDS = 1.0
+PATIENCE = 5  # times the seconds, or one second, that five timings may take longer
 # limits of made-up data: so many batches, and so many numbers in their inputs
 MOST_BATCHES = 64
 MOST_NUMBERS = 2**24
@@ -36,11 +32,11 @@ def forecast(
     x=None,
     y=None,
     samples: int | None = None,
+    epochs: int = 5,
+    setup_minutes: float = 5.0,
     seconds: float = 6.0,
-    device: str | None = None,
-    clock: Callable[[], float] = time.perf_counter,
-) -> Forecast:
-    """Say how long a training step of this model would take on chips that are not here.
+) -> Answer:
+    """Say how fast this model would train on chips that are not here, and whether one pays.
 
     Parameters
     ----------
@@ -56,20 +52,20 @@ def forecast(
         Your data, as for ``fit``; without them, made-up numbers of the same shapes are timed.
     samples : int, optional
         In an epoch; by default as many as x has.
+    epochs : int, optional
+        Of your training.
+    setup_minutes : float, optional
+        What another machine costs first: changing the runtime, installing, uploading, compiling.
     seconds : float, optional
-        For timing the training on this machine (0: not at all). A slow one may take up to five
-        times as long, for five timings.
-    device : str, optional
-        Where to time it, "cpu" or "gpu"; by default on the accelerator, if there is one.
-    clock : callable, optional
-        What returns the time in seconds.
+        For timing the training on this CPU (0: not at all). A slow one may take six times as
+        long, for five timings.
 
     Returns
     -------
-    Forecast
-        `choices(epochs=40)`: which chip, if any; `parts("T4")`: compute, memory and overhead of a
-        step there; `rows`, one for each chip; `faster(row)`, or None with fewer than five timings
-        here; `ceiling`. It prints as a table.
+    Answer
+        It prints as a table of the chips, with a sentence on whether one pays. Its `rows` have a
+        chip each: seconds of a `step` with feeding and Python as they are here, `terms` of it
+        (compute, memory and overhead), how many times as fast it is (`faster`), and `pays`.
 
     Raises
     ------
@@ -91,116 +87,100 @@ def forecast(
     ...     model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(3)])
     ...     model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
     ...     return model
-    >>> parts = forecast(make_model, 32, chips=("T4",), seconds=0).parts("T4")
-    >>> max(parts, key=parts.get)
+    >>> forecast(make_model, 32, chips=("T4",), seconds=0).rows[0].largest
     'overhead'
     """
-    call = checked(make_model, x, y, {}) if x is not None else Training(make_model, {})
-    model, timed_model = two_models(call)
-    if chips is None:
-        chips = _default_chips()
-    rows, notes = expected_rows(model, batch_size, chips)
-    # of an epoch: by the caller's number of samples, else by the data, if there are any
-    steps = None
+    seconds = positive(seconds, "seconds", zero=True)
+    setup_minutes = positive(setup_minutes, "setup_minutes", zero=True)
+    epochs = whole(epochs, "epochs")
+    batch_size = whole(batch_size, "batch_size")
+    training = Training(make_model, {})
+    if x is not None:
+        training = in_batches(checked(make_model, x, y, {}), batch_size)
+    model, timed_model = two_models(training)
+    rows, notes = expected_rows(model, batch_size, chips or _default_chips())
+    steps = training.steps
     if samples:
         steps = ceil(whole(samples, "samples") / batch_size)
-    unmeasured = Forecast(model.name, batch_size, dtype_of(model), rows, notes, steps)
-    seconds = positive(seconds, "seconds", zero=True)
-    if seconds == 0:
-        return unmeasured
-
-    if x is None:
-        x, y = _made_up_data(model, batch_size)
-        call = in_batches(checked(make_model, x, y, {}), batch_size)
-    else:
-        call = in_batches(call, batch_size)
-        steps = steps or call.steps
-    here, host = _time_here(replace(call, device=device or ""), timed_model, seconds, clock)
-    return replace(unmeasured, steps=steps, here=here, host=host)
+    here = None
+    if seconds:
+        if x is None:
+            x, y = _made_up_data(model, batch_size)
+            training = in_batches(checked(make_model, x, y, {}), batch_size)
+        here, host = _time_here(training, timed_model, seconds)
+        rows = [fed(row, here, host) for row in rows]
+    return Answer(model.name, rows, epochs, setup_minutes, steps, here, notes)
 
 
-def _default_chips() -> tuple[str, ...]:
+def _default_chips() -> list[str]:
     """Return the names of `CHIPS`, behind that of the attached GPU if there is one."""
-    attached_chip = choice.attached()
-    if not attached_chip:
-        return CHIPS
+    gpu = attached()
     # its full name, such as "A100-SXM4-40GB", has the short one in it
-    other_chips = [chip for chip in CHIPS if chip not in attached_chip]
-    return (attached_chip, *other_chips)
+    chips = [chip for chip in CHIPS if chip not in gpu]
+    if gpu:
+        chips.insert(0, gpu)
+    return chips
+
+
+def attached() -> str:
+    """Return the name of the GPU that Keras uses here, such as "A100-SXM4-40GB" or "G4".
+
+    It is "" if Keras uses none, or if the data sheet of the GPU is not known.
+    """
+    chip = None
+    if "gpu" in backend.devices():
+        chip = hardware.match(backend.device_name("gpu"))
+    if chip is None or not chip.mem_bw_gb_s:
+        return ""
+    # of the names that a chip is found by, the one that people use
+    return min(chip.names, key=len)
 
 
 def _made_up_data(model, batch_size: int) -> tuple:
-    """Return x and y of some batches of made-up numbers, as ``fit`` takes them.
+    """Return x and y of some batches of zeros, as ``fit`` takes them.
 
     Their shapes are those of the model's inputs and of what its loss compares with its outputs.
     """
+    import keras
     import numpy as np
 
-    generator = np.random.default_rng(0)
     # enough batches for a turn of fast steps, but never more memory than `MOST_NUMBERS` take
     numbers_in_a_batch = batch_size * sum(prod(tensor.shape[1:]) for tensor in model.inputs)
     batches = max(1, min(MOST_BATCHES, MOST_NUMBERS // numbers_in_a_batch))
     samples = batches * batch_size
-
-    def array_like(tensor):
-        """Return an array for an input or output of the model, which has any size of batch."""
-        shape = (samples, *tensor.shape[1:])
-        # any vocabulary has a word 0
-        if "int" in tensor.dtype:
-            return np.zeros(shape, "int32")
-        return generator.random(shape, "float32")
-
-    x = [array_like(tensor) for tensor in model.inputs]
+    # any vocabulary has a word 0, and any model a class 0
+    x = [np.zeros((samples, *tensor.shape[1:]), tensor.dtype) for tensor in model.inputs]
     losses = model.loss
     if isinstance(losses, dict):
-        losses = [losses.get(name) for name in model.output_names]
-    elif not isinstance(losses, list):
+        losses = [losses[name] for name in model.output_names]
+    if not isinstance(losses, list):
         losses = [losses] * len(model.outputs)
     y = []
-    for tensor, loss in zip(model.outputs, losses, strict=False):
-        if _takes_labels(loss):
-            y.append(np.zeros((samples, *tensor.shape[1:-1]), "int32"))
-        else:
-            y.append(array_like(tensor))
-    return _single(x), _single(y)
+    for tensor, loss in zip(model.outputs, losses, strict=True):
+        shape = tensor.shape[1:]
+        # such a loss takes the number of a class in place of a number for each
+        if products.name_of(keras.losses.get(loss)).startswith("sparse"):
+            shape = shape[:-1]
+        y.append(np.zeros((samples, *shape)))
+    # ``fit`` takes a list of arrays, or the only one
+    return tuple(arrays if len(arrays) > 1 else arrays[0] for arrays in (x, y))
 
 
-def _takes_labels(loss) -> bool:
-    """Return whether a loss takes the number of a class for each sample, and no array of its own.
-
-    `loss` is a name, a function or an object of Keras, or None, which takes no labels.
-    """
-    import keras
-
-    if not loss:
-        return False
-    return products.name_of(keras.losses.get(loss)).startswith("sparse")
-
-
-def _single(arrays: list):
-    """Return the only array of a list, or the list if it has several: ``fit`` takes both."""
-    return arrays[0] if len(arrays) == 1 else arrays
-
-
-def _time_here(
-    call: Training, model, seconds: float, clock: Callable[[], float]
-) -> tuple[Measurement, Measurement]:
-    """Return the seconds of a step here: of a model, and of one that computes nothing.
-
-    `seconds` is about how long that may take.
-    """
-    with call.on_its_device():
-        idle = take_away.idle_model()
+def _time_here(training: Training, model, seconds: float) -> list[Measurement]:
+    """Return the seconds of a step on this CPU: of a model, and of one that computes nothing."""
+    training = replace(training, device="cpu")
+    with training.on_its_device():
+        models = {"here": model, "host": take_away.idle_model()}
     trainings = {}
-    for name, each in (("here", model), ("host", idle)):
-        timed = Timed(call, seconds / TURNS_IN_A_BOX, model=each, clock=clock)
+    for name, each in models.items():
+        timed = Timed(training, seconds / TURNS_IN_A_BOX, model=each)
         timed.warm_up(seconds)
         trainings[name] = timed
-    # an interval needs five samples, and without it nothing is said: for these longer
-    patience = PATIENCE * max(seconds, FEWEST_SECONDS) / seconds
-    turns = take_turns(trainings, until(TimeBox(seconds, clock), overtime=patience))
-    here, host = (
-        Measurement.from_samples([epoch / call.steps for epoch in epochs_of(turns[name])])
-        for name in trainings
-    )
-    return here, host
+    # five timings make an interval, and without it little is said: for these longer
+    overtime = PATIENCE * max(seconds, 1) / seconds
+    turns = take_turns(trainings, until(TimeBox(seconds), overtime=overtime))
+    measurements = []
+    for name in trainings:
+        steps = [epoch / training.steps for epoch in epochs_of(turns[name])]
+        measurements.append(Measurement.from_samples(steps))
+    return measurements

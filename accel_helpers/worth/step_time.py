@@ -7,7 +7,8 @@ over a share of the published peak, **memory** is bytes over the published bandw
 """
 
 import functools
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,6 +17,10 @@ from typing import NamedTuple
 from accel_helpers._values import records
 from accel_helpers._values.words import shown
 from accel_helpers.machine import hardware
+from accel_helpers.machine.hardware import Accelerator
+
+Span = tuple[float, float]  # low and high
+NOT_KNOWN = (0.0, math.inf)  # a span that says nothing
 
 FITTED = Path(__file__).parents[1] / "data" / "forecast.toml"
 SCORE = FITTED.with_name("forecast_score.toml")
@@ -29,7 +34,14 @@ FULL = {
 LOW_POWER = 75  # watts; such cards reach less of their peaks, for want of power
 KEPT = 3  # numbers kept for the way back for each that a product makes; at least one
 # the chip that Colab lends for free: its units for short numbers do nothing for float32
-FASTER_IN_FLOAT16 = "NVIDIA T4"
+LENT = "NVIDIA T4"
+# the units that a chip multiplies a number type with, and the column of their TFLOP/s
+UNITS = {
+    "float32": ("float32", "peak_fp32_tflops"),
+    "tfloat32": ("tfloat32", "peak_tf32_tflops_dense"),
+    "float16": ("16_bit", "peak_fp16_tflops_dense"),
+    "bfloat16": ("16_bit", "peak_bf16_tflops_dense"),
+}
 # what `Row.memory` says
 FITS = "fits"
 MAY_NOT_FIT = "may not fit"
@@ -74,23 +86,32 @@ class Row:
     """What is said of one chip; of a TPU neither terms nor an interval."""
 
     chip: str
-    terms: Mapping[str, float]  # seconds of compute, memory, overhead
-    step: tuple[float, float, float]  # seconds, low and high; of a TPU thrice the least
-    memory: str  # "fits", "may not fit" or "does not fit"
-    fitted: bool  # rows of this chip were
-    light: bool = False  # the model is of the class of light ones that `score` tells apart
+    terms: Mapping  # seconds of compute, memory, overhead; {} where nothing was forecast
+    step: Sequence[float]  # seconds, low and high; of a TPU thrice the least
+    memory: str = FITS  # or "may not fit", or "does not fit"
     fitting_batch: int = 0  # of what does not fit, the largest power of two that does; 0: none
-    float16_seconds: float | None = None  # of a float32 model on a T4, the step in float16
+    float16_seconds: float = 0.0  # of a float32 model on a T4, the step in float16; 0 elsewhere
+    price: str = "paid"  # or "free", or "measured", where it was timed and not forecast
+    faster: Span = NOT_KNOWN  # times as fast as the machine beside it
+    seconds: Span = NOT_KNOWN  # of a whole training, set-up included
+    # seconds of training on the other machine from which the chip may pay, and surely pays
+    pays_from: Span = NOT_KNOWN
+    pays: str = ""  # a verdict
+
+    @property
+    def measured(self) -> bool:
+        """Whether it was timed, and not forecast."""
+        return self.price == "measured"
 
     @property
     def largest(self) -> str:
-        """The name of the largest term; "" of a TPU."""
+        """The name of the largest term; "" where there are none."""
         return max(self.terms, key=self.terms.__getitem__, default="")
 
 
 def terms(
     load: Load,
-    chip: hardware.Accelerator,
+    chip: Accelerator,
     dtype: str = "tfloat32",
     training: bool = True,
     casts: bool = False,
@@ -105,7 +126,7 @@ def terms(
     if constants is None:
         constants = fitted().constants
     units, peak = _units(chip, dtype)
-    assert chip.power_w and chip.mem_bw_gb_s, f"{chip.name} has no published bandwidth or power"
+    assert chip.power_w and chip.mem_bw_gb_s  # of the chips here both are published
     # a share of both peaks
     reached = 1.0
     if chip.power_w <= LOW_POWER:
@@ -121,36 +142,23 @@ def terms(
     return {"compute": compute, "memory": memory, "overhead": overhead}
 
 
-def _units(chip: hardware.Accelerator, dtype: str) -> tuple[str, float]:
+def _units(chip: Accelerator, dtype: str) -> tuple[str, float]:
     """Return the units that a chip multiplies a dtype with, and their TFLOP/s."""
-    if dtype == "bfloat16":
-        peak = chip.peak_bf16_tflops_dense
-        units = "16_bit"
-    elif "16" in dtype:
-        peak = chip.peak_fp16_tflops_dense
-        units = "16_bit"
-    elif dtype == "tfloat32":
-        peak = chip.peak_tf32_tflops_dense
-        units = "tfloat32"
-    else:
-        peak = chip.peak_fp32_tflops
-        units = "float32"
-    if not peak:
-        # older chips multiply these as float32
-        units = "float32"
-        peak = chip.peak_fp32_tflops
-    assert peak, f"{chip.name} has no published peak"
-    return units, peak
+    units, column = UNITS[dtype]
+    peak = getattr(chip, column)
+    if peak:
+        return units, peak
+    # older chips multiply these as float32
+    units, column = UNITS["float32"]
+    return units, getattr(chip, column)
 
 
-def _no_way_back(load: Load) -> Load:
-    """Return the part that nothing is trained before, which may be empty."""
-    return load.no_way_back or NOTHING
-
-
-def _frozen(load: Load) -> Load:
-    """Return the frozen part that hands a gradient on, which may be empty."""
-    return load.frozen or NOTHING
+def _counts(load: Load, name: str) -> tuple[float, float, float]:
+    """Return a count of a load, such as "made": of what learns, has no way back, and is frozen."""
+    still = getattr(load.no_way_back or NOTHING, name)
+    frozen = getattr(load.frozen or NOTHING, name)
+    learning = getattr(load, name) - still - frozen
+    return learning, still, frozen
 
 
 def _flops(load: Load, training: bool) -> float:
@@ -161,52 +169,40 @@ def _flops(load: Load, training: bool) -> float:
     """
     if not training:
         return load.product_flops
-    without_gradients = 2 * _no_way_back(load).product_flops
-    without_own_gradient = _frozen(load).product_flops
-    return 3 * load.product_flops - without_gradients - without_own_gradient
+    learning, still, frozen = _counts(load, "product_flops")
+    return 3 * learning + still + 2 * frozen
+
+
+def _weighed(load: Load, name: str, forward: float, whole_step: float) -> float:
+    """Return a count of a load, each part of it times what its step does.
+
+    That is `whole_step` for what learns, and `forward` for what has no way back.
+    """
+    learning, still, frozen = _counts(load, name)
+    # of two gradients a frozen layer makes one: half of what training adds to a forward pass
+    half_step = (forward + whole_step) / 2
+    return whole_step * learning + forward * still + half_step * frozen
 
 
 def _moved_bytes(load: Load, size: int, training: bool, constants) -> float:
     """Return the bytes that cross the memory; `size` is that of a number."""
     forward = constants["passes_inference"]
-    whole_step = constants["passes_training"]
     if not training:
         return forward * load.made * size + size * load.parameters
-    no_way_back = _no_way_back(load)
-    frozen = _frozen(load)
-    # of two gradients a frozen layer makes one: half of what training adds to a forward pass
-    half_step = (forward + whole_step) / 2
-    learning = load.made - no_way_back.made - frozen.made
-    numbers = whole_step * learning
-    numbers += forward * no_way_back.made
-    numbers += half_step * frozen.made
+    numbers = _weighed(load, "made", forward, constants["passes_training"])
+    learning, still, frozen = _counts(load, "parameters")
+    weights = 4 * constants["weights_training"] * learning
     # weights that are not trained are read, once on each way; neither gradient nor optimizer
-    weights = 4 * constants["weights_training"] * _trained_parameters(load)
-    weights += size * (no_way_back.parameters + 2 * frozen.parameters)
+    weights += size * (still + 2 * frozen)
     return numbers * size + weights
-
-
-def _trained_parameters(load: Load) -> float:
-    """Return how many parameters get a gradient."""
-    no_way_back = _no_way_back(load)
-    frozen = _frozen(load)
-    return load.parameters - no_way_back.parameters - frozen.parameters
 
 
 def _overhead(load: Load, training: bool, constants) -> float:
     """Return the seconds in which operations start one after the other."""
     forward = constants["operation_inference"]
-    whole_step = constants["operation_training"]
     if not training:
         return forward * load.operations
-    no_way_back = _no_way_back(load)
-    frozen = _frozen(load)
-    half_step = (forward + whole_step) / 2
-    learning = load.operations - no_way_back.operations - frozen.operations
-    seconds = whole_step * learning
-    seconds += forward * no_way_back.operations
-    seconds += half_step * frozen.operations
-    return seconds
+    return _weighed(load, "operations", forward, constants["operation_training"])
 
 
 def _bytes_of(dtype: str) -> int:
@@ -214,7 +210,7 @@ def _bytes_of(dtype: str) -> int:
     return 2 if "16" in dtype else 4
 
 
-def interval(chip: hardware.Accelerator, seconds: float) -> tuple[float, float]:
+def interval(chip: Accelerator, seconds: float) -> Span:
     """Return the seconds that are to hold 8 of 10 published times of such a forecast."""
     fit = fitted()
     width = fit.width_of_new_chips
@@ -227,8 +223,7 @@ def on_chip(load: Load, name: str, dtype: str, training: bool) -> Row:
     """Return the row of a chip; a ValueError where it is unknown."""
     chip = None
     if isinstance(name, str):
-        full_name = FULL.get(name, name)
-        chip = hardware.match(full_name)
+        chip = hardware.match(FULL.get(name, name))
     if chip is None or not chip.mem_bw_gb_s:
         names = ", ".join(["T4", "L4", "G4", *FULL, "K80", "v5e-1", "v6e-1"])
         raise ValueError(f"no such chip: {shown(name)}. Known: {names}, and full names.")
@@ -236,31 +231,32 @@ def on_chip(load: Load, name: str, dtype: str, training: bool) -> Row:
     fitting_batch = 0
     if memory == DOES_NOT_FIT:
         fitting_batch = _fitting_batch(load, chip, dtype, training)
-    was_fitted = chip.name in fitted().chips
-    light = is_light(load)
+    parts = {}
+    float16_seconds = 0.0
     if chip.kind == "TPU":
-        least = _least_seconds(load, chip, dtype, training)
-        step = (least, least, least)
-        return Row(name, {}, step, memory, was_fitted, light, fitting_batch)
-    # float32 is multiplied in TF32 where the chip has it, as TensorFlow and JAX do
-    product_dtype = dtype
-    if dtype == "float32":
-        product_dtype = "tfloat32"
-    parts = terms(load, chip, product_dtype, training)
-    seconds = sum(parts.values())
-    low, high = interval(chip, seconds)
-    float16_seconds = None
-    if chip.name == FASTER_IN_FLOAT16 and product_dtype == "tfloat32":
-        float16_parts = terms(load, chip, "float16", training)
-        float16_seconds = sum(float16_parts.values())
-    step = (seconds, low, high)
-    return Row(name, parts, step, memory, was_fitted, light, fitting_batch, float16_seconds)
+        seconds = low = high = _least_seconds(load, chip, dtype, training)
+    else:
+        # float32 is multiplied in TF32 where the chip has it, as TensorFlow and JAX do
+        parts = terms(load, chip, "tfloat32" if dtype == "float32" else dtype, training)
+        seconds = sum(parts.values())
+        low, high = interval(chip, seconds)
+    if chip.name == LENT and dtype == "float32":
+        float16_seconds = sum(terms(load, chip, "float16", training).values())
+    return Row(
+        name,
+        parts,
+        step=(seconds, low, high),
+        memory=memory,
+        fitting_batch=fitting_batch,
+        float16_seconds=float16_seconds,
+        price="free" if chip.name == LENT else "paid",
+    )
 
 
-def _least_seconds(load: Load, chip: hardware.Accelerator, dtype: str, training: bool) -> float:
+def _least_seconds(load: Load, chip: Accelerator, dtype: str, training: bool) -> float:
     """Return what the published peaks of a chip allow at best."""
     peak = hardware.peak(chip, dtype)
-    assert peak and chip.mem_bw_gb_s, f"{chip.name} has no published peaks"
+    assert peak and chip.mem_bw_gb_s
     computing = _flops(load, training) / (1e12 * peak)
     numbers = load.made + load.parameters
     moved_bytes = numbers * _bytes_of(dtype)
@@ -268,17 +264,18 @@ def _least_seconds(load: Load, chip: hardware.Accelerator, dtype: str, training:
     return max(computing, moving)
 
 
-def _memory(load: Load, chip: hardware.Accelerator, dtype: str, training: bool) -> str:
+def _memory(load: Load, chip: Accelerator, dtype: str, training: bool) -> str:
     """Say whether weights, gradients, optimizer and what is kept for the way back fit."""
     size = _bytes_of(dtype)
+    weights = size * load.parameters
+    activations = 0.0
     if training:
         # each of these numbers has four bytes, also in mixed precision
-        weights = 4 * (load.parameters + _trained_parameters(load) + load.kept)
-        activations = size * (load.made - _no_way_back(load).made)
-    else:
-        weights = size * load.parameters
-        activations = 0
-    assert chip.mem_gb, f"{chip.name} has no published memory"
+        trained, _, _ = _counts(load, "parameters")
+        weights = 4 * (load.parameters + trained + load.kept)
+        _, without_way_back, _ = _counts(load, "made")
+        activations = size * (load.made - without_way_back)
+    assert chip.mem_gb
     room = 1e9 * chip.mem_gb
     if weights + activations > room:
         return DOES_NOT_FIT
@@ -287,30 +284,21 @@ def _memory(load: Load, chip: hardware.Accelerator, dtype: str, training: bool) 
     return MAY_NOT_FIT
 
 
-def _fitting_batch(load: Load, chip: hardware.Accelerator, dtype: str, training: bool) -> int:
+def _fitting_batch(load: Load, chip: Accelerator, dtype: str, training: bool) -> int:
     """Return the largest power of two that fits as a batch, below that of the load; 0: none."""
-    if not load.examples:
-        return 0
-    batch = 2 ** (load.examples.bit_length() - 1)
+    still = load.no_way_back or NOTHING
+    batch = 2 ** load.examples.bit_length() // 2
     while batch > 0:
-        smaller_load = _with_batch(load, batch)
-        if _memory(smaller_load, chip, dtype, training) == FITS:
+        share = batch / load.examples
+        smaller_part = still._replace(made=share * still.made)
+        smaller = load._replace(made=share * load.made, no_way_back=smaller_part)
+        if _memory(smaller, chip, dtype, training) == FITS:
             return batch
         batch //= 2
     return 0
 
 
-def _with_batch(load: Load, examples: int) -> Load:
-    """Return what numbers the same model makes and keeps in a batch of another size."""
-    share = examples / load.examples
-    no_way_back = _no_way_back(load)
-    smaller_part = no_way_back._replace(made=share * no_way_back.made)
-    return load._replace(made=share * load.made, examples=examples, no_way_back=smaller_part)
-
-
 def is_light(load: Load) -> bool:
     """Return whether an example takes few multiplications, as those that `score` tells apart."""
-    if not load.examples:
-        return False
-    multiplications = load.product_flops / 2 / load.examples
-    return multiplications < 1e9 * score()["light"]["below_gmac"]
+    multiplications = load.product_flops / 2
+    return multiplications < 1e9 * score()["light"]["below_gmac"] * load.examples

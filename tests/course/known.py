@@ -3,11 +3,45 @@
 import json
 from pathlib import Path
 
+from accel_helpers.course import outcomes
 from accel_helpers.course.lessons import drawings
 from accel_helpers.course.places import TEXTS
 from accel_helpers.course.places import places as of_lesson
+from accel_helpers.fit.profile_result import Profile
+from accel_helpers.machine.runtime import Runtime
+from accel_helpers.measure import scores
+from accel_helpers.measure.measurement import Speedup
+from accel_helpers.worth.answer import Answer
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+# What a result can come to at a place, by the kind that the place names.
+OUTCOMES = {
+    "Speedup": Speedup.OUTCOMES,
+    "Climb": Speedup.OUTCOMES,
+    "Runtime": Runtime.OUTCOMES,
+    "FourFacts": (
+        "not attached",
+        "visible, not in the files",
+        "attached, not visible",
+        "visible, not placed",
+        "placed, slower",
+        "placed, no difference",
+        "all four",
+    ),
+    "Answer": Answer.OUTCOMES,
+    "held": ("held", "missed", "not forecast", "too few samples"),
+    "bound": ("compute", "memory", "neither"),
+    "scores": scores.VERDICTS,
+    "Profile": Profile.OUTCOMES,
+    "device": ("cpu", "gpu", "tpu"),
+    "at once": ("many at once", "one by one", "cannot tell"),
+    "longer": (*outcomes.LONGER, "cannot tell"),
+    "compiling": ("compile", "the first step", "a later step"),
+    "resumed": ("nearly", "exactly", "changed"),
+    "which ran": ("the .keras file", "the exported folder", "both", "neither"),
+    "landed": ("on the CPU", "on a GPU", "on a TPU", "nowhere: an error"),
+    "always": ("always",),
+}
 
 
 def headings(notebook):

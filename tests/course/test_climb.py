@@ -21,9 +21,9 @@ def stage(name, seconds, accuracy=(0.9, 0.92, 0.91), batch_size=32):
 
 WALK = climb.Climb(
     (
-        stage("default", 2.0),
-        stage("bigger-batches", 0.5, (0.7, 0.8, 0.89), 256),
-        stage("xla", 0.5, (0.7, 0.8, 0.89), 256),
+        stage("default fit", 2.0),
+        stage("bigger batches", 0.5, (0.7, 0.8, 0.89), 256),
+        stage("XLA", 0.5, (0.7, 0.8, 0.89), 256),
         stage("resident", 0.1),
     )
 )
@@ -40,21 +40,20 @@ def test_gains_are_on_the_stage_before_and_overall_on_the_first():
 
 
 def test_all_stages_took_turns_so_a_common_drift_hides_nothing():
-    close = climb.Climb((stage("default", 1.0), stage("xla", 0.95)))
+    close = climb.Climb((stage("default fit", 1.0), stage("XLA", 0.95)))
     assert close.gains["XLA"].ratio == pytest.approx(1 / 0.95, rel=0.01)
 
 
 def test_where_nothing_gained_no_stage_is_best():
-    level = climb.Climb((stage("default", 1.0), stage("xla", 1.0), stage("tf-data", 1.2)))
+    level = climb.Climb(
+        (stage("default fit", 1.0), stage("XLA", 1.0), stage("tf.data with prefetch", 1.2))
+    )
     assert level.best == "none of them"
 
 
 def test_each_change_names_the_parts_of_an_epoch_that_it_makes_smaller():
-    first, *changed = climb.STAGES
-    assert stage(first, 1.0).takes_away == ""
-    for id in changed:
-        parts = stage(id, 1.0).takes_away.split(" and ")
-        assert set(parts) <= set(PARTS)
+    for parts in climb.TAKES_AWAY.values():
+        assert set(parts.split(" and ")) <= set(PARTS)
 
 
 @pytest.mark.night
@@ -64,12 +63,12 @@ def test_every_stage_is_measured_and_tensorflow_makes_no_remark(caplog, monkeypa
     with caplog.at_level(logging.WARNING, "tensorflow"):
         walk = climb.measure(load_images(320, source="bundled"), seconds=100)
     assert "retracing" not in caplog.text
-    sizes = {s.id: s.batch_size for s in walk.stages}
-    assert list(sizes) == [id for id in climb.STAGES if id in sizes]
+    sizes = {s.name: s.batch_size for s in walk.stages}
+    assert list(sizes) == [name for name in (climb.DEFAULT, *climb.TAKES_AWAY) if name in sizes]
     if backend.choose().name == "tensorflow":
-        assert len(sizes) == len(climb.STAGES)
-    assert sizes["default"] == sizes["resident-small"] == 32
-    assert sizes["bigger-batches"] == sizes["resident"] == 256
+        assert len(sizes) == 1 + len(climb.TAKES_AWAY)
+    assert sizes["default fit"] == sizes["resident, small batches"] == 32
+    assert sizes["bigger batches"] == sizes["resident"] == 256
     for s in walk.stages:
         assert len(s.epoch.samples) >= 5
         assert len(s.accuracy) == 3
@@ -81,25 +80,29 @@ def test_a_full_box_leaves_stages_out_and_measures_the_others_equally(monkeypatc
     monkeypatch.delenv("ACCEL_FAST", raising=False)
     backend.choose()
     walk = climb.measure(load_images(640, source="bundled"), seconds=0.1)
-    assert {stage.id for stage in walk.stages} == set(climb.FIRST)
-    assert {len(epoch.samples) for epoch in walk.epochs.values()} == {5}
+    assert {stage.name for stage in walk.stages} == {
+        "default fit",
+        "bigger batches",
+        "resident, small batches",
+    }
+    assert {len(stage.epoch.samples) for stage in walk.stages} == {5}
 
 
 def test_each_stage_changes_what_its_name_says(digits):
     backend.choose()
-    trainings, notes = climb.trainings_on("cpu", *digits)
+    trainings, notes = climb.trainings_of(*digits)
     settings = {}
-    for id, training in trainings.items():
+    for name, training in trainings.items():
         model = training.new_model()
-        settings[id] = (model.steps_per_execution, bool(model.jit_compile), training.form)
+        settings[name] = (model.steps_per_execution, bool(model.jit_compile), training.form)
     if backend.choose().name == "tensorflow":
-        assert settings["default"] == (1, False, ARRAYS)
+        assert settings["default fit"] == (1, False, ARRAYS)
         assert not notes
-        assert settings["xla"] == (climb.GROUP, True, ARRAYS)
-        assert settings["tf-data"] == (climb.GROUP, True, DATASET)
-        assert settings["grouped-steps"] == (climb.GROUP, False, ARRAYS)
+        assert settings["XLA"] == (climb.GROUP, True, ARRAYS)
+        assert settings["tf.data with prefetch"] == (climb.GROUP, True, DATASET)
+        assert settings["steps per execution"] == (climb.GROUP, False, ARRAYS)
     else:
         assert {steps for steps, *_ in settings.values()} == {1}
-    sizes = {id: training.batch_size for id, training in trainings.items()}
-    assert sizes["default"] == sizes["resident-small"] == 32
-    assert sizes["bigger-batches"] == sizes["resident"] == 256
+    sizes = {name: training.batch_size for name, training in trainings.items()}
+    assert sizes["default fit"] == sizes["resident, small batches"] == 32
+    assert sizes["bigger batches"] == sizes["resident"] == 256

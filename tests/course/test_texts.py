@@ -7,11 +7,12 @@ from string import Formatter
 import lesson
 import pytest
 from cells import PATHS, SETS, cells, race
+from known import OUTCOMES
 
 from accel_helpers import course
 from accel_helpers.course import places
 from accel_helpers.course.lessons import drawings
-from accel_helpers.course.outcomes import NOT_MEASURED, OUTCOMES
+from accel_helpers.course.outcomes import NOT_MEASURED
 
 WRITTEN = sorted(path.stem for path in places.TEXTS.glob("*.md"))
 VERBS = ("ask", "reveal", "verdict")

@@ -172,6 +172,7 @@ def test_each_part_has_the_share_that_it_costs(profiled, largest):
     assert profile.verdict == largest
     for part, share in device.expected().items():
         assert profile.shares[part] == pytest.approx(share, abs=POINTS), part
+    assert sum(profile.parts.shares.values()) <= 1.001, "no more than an epoch"
     assert profile.epoch.median == pytest.approx(device.epoch, rel=0.05)
     assert profile.steps == STEPS
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from accel_helpers import course
+from accel_helpers.course.climb import Stage
 from accel_helpers.course.lessons import drawings
 from accel_helpers.course.lessons.lesson_10 import share_axis
 from accel_helpers.fit.time_fit import FitTiming
@@ -19,7 +20,6 @@ from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.pictures import plot
 from accel_helpers.measure.scores import Score
 from accel_helpers.measure.timing import compare
-from accel_helpers.worth.break_even import Plan, break_even
 
 pytestmark = pytest.mark.usefixtures("keras")
 LONG = "several training steps between two returns to Python (64)"
@@ -40,16 +40,14 @@ POINTS = {"adding": (0.125, 1.4e9), "matmul": (170, 1.1e11), "training step": (3
 ROOFLINE = {"points": POINTS, "roof": {"memory": 12e9, "compute": 1.1e11}}
 RIGHT = {"right": [1] * 98 + [0] * 2, "wrong": [1] * 79 + [0] * 21}
 CHAIN = {"NumPy": {2: m("", 5e-5), 64: m("", 1.6e-3)}, "XLA": {2: m("", 2e-4), 64: m("", 4e-4)}}
-PLANS = Plan("a CPU", (60, 60)), Plan("a T4", (10, 20), setup_minutes=5)
 
 
 def climb(larger):
     """A climb whose stages of these names have batches of 256, and all others of 32."""
     stages = []
     for name, epoch in STEPS.items():
-        about = {"takes_away": "overhead" if name == "resident" else "", "accuracy": (0.96,)}
         batch_size = 256 if name in larger else 32
-        stages.append(SimpleNamespace(name=name, batch_size=batch_size, epoch=epoch, **about))
+        stages.append(Stage(name, batch_size, epoch, (0.96,)))
     return SimpleNamespace(stages=stages, overall=GAINS)
 
 
@@ -74,7 +72,6 @@ DRAWN = {  # each with what its sentence says
     "comparison": (lambda: plot(GAINS["slower"]), "Default fit is 1.67 times as fast as e: "),
     "far apart": (lambda: plot(GAINS["resident"], title="T"), "T: default fit 4.8 s; f 6 ms."),
     "a step": (lambda: plot({"a": 1e-3, LONG: 3e-3}), "75 % of a step is several"),
-    "break-even": (lambda: plot(break_even(*PLANS, epochs=9)), "stay; over 7.5, change: a CPU"),
     "answer": (lambda: lesson("00", "answer"), "With wide layers and large batches"),
     "climb": (
         lambda: lesson("03", "climb", climb({"batches of 256"})),
@@ -176,35 +173,11 @@ def test_a_climb_has_no_ratio_where_nothing_can_be_told_and_no_title_that_large_
     assert large.startswith("Nothing here is measurably faster with the same batch size")
 
 
-@pytest.mark.parametrize(
-    ("epoch", "finding"),
-    [
-        ((10, 20), "Under 6 minutes of training here, stay; over 7.5, change"),
-        ((20, 90), "Under 7.5 minutes of training here, stay where you are"),  # it may never pay
-        ((70, 90), "A T4: it never pays"),
-    ],
-)
-def test_the_finding_of_a_break_even_is_known_by_arithmetic(epoch, finding):
-    found = break_even(PLANS[0], Plan("a T4", epoch, 5), epochs=9)
-    assert plot(found).alt.startswith(f"{finding}: ")
-
-
-def test_a_break_even_that_tells_nothing_says_so_in_its_title():
-    few = break_even(Plan("a CPU", (60, 60), samples=1), PLANS[1], epochs=9)
-    assert plot(few).alt.startswith("Too few timings to say")
-
-
 @pytest.mark.parametrize(("lowest", "start"), [(93.0, 90), (60.0, 60)])
 def test_an_axis_that_does_not_begin_at_0_says_so_and_hides_nothing(lowest, start):
     label, begins = share_axis(lowest)
     assert begins == start <= lowest
     assert label.endswith(f"begins at {start}")
-
-
-def test_a_break_even_of_few_timings_marks_no_crossing():
-    few = break_even(Plan("a CPU", (60, 60), samples=1), PLANS[1], epochs=9)
-    assert "minutes; " not in plot(few).alt
-    assert plot(few).alt.endswith("; your training.")
 
 
 def test_names_of_lines_stand_in_the_order_in_which_they_end():

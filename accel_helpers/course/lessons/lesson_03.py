@@ -6,7 +6,7 @@ from statistics import mean
 
 from accel_helpers._values.words import format_seconds, shown, times
 from accel_helpers.course.checks import Check, Told, WordCheck, ask
-from accel_helpers.course.climb import Climb
+from accel_helpers.course.climb import TAKES_AWAY, Climb
 from accel_helpers.course.lessons.pretend_device import COMPILING, ORDER, TRUTH, device_for
 from accel_helpers.fit.profile_result import gain_in_words
 from accel_helpers.measure import pictures
@@ -105,7 +105,9 @@ def climb(found: Climb) -> pictures.Picture:
             said = gain_in_words(gain).replace(" times as fast", " times")
             dots = []
             interval = gain.interval
-        name = f"{stage.name}: less {stage.takes_away}".removesuffix(": less ")
+        name = stage.name
+        if name in TAKES_AWAY:
+            name = f"{name}: less {TAKES_AWAY[name]}"
         right = f"{100 * mean(stage.accuracy):.1f} % right"
         note = f"{said}; {right}"
         colour = pictures.PALE

@@ -5,8 +5,9 @@ import operator
 from collections.abc import Callable
 from functools import partial
 
+from accel_helpers._values.words import times
 from accel_helpers.course.checks import FunctionCheck
-from accel_helpers.measure.pictures import bars, plot
+from accel_helpers.measure.pictures import Picture, bars, lines
 
 
 def pays_from(factor: float, setup: float, never: Callable = operator.le) -> float:
@@ -74,7 +75,31 @@ class PaysFrom(FunctionCheck):
 CHECKS = {"05/pays_from": PaysFrom(pays_from)}
 
 
+def crossing(answer) -> Picture:
+    """Draw how long a training takes here, and on the chip of an answer, over its minutes here."""
+    chip = f"the {answer.row.chip}"
+    early, late = (seconds / 60 for seconds in answer.row.pays_from)
+    training = sum(answer.seconds) / 120
+    marks = {"your training": (training, training)}
+    finding = f"Under {times(early)} minutes of training here, stay"
+    if early == math.inf:
+        finding = f"{chip}: it never pays"
+    elif late == math.inf:
+        finding += " where you are"
+    else:
+        finding += f"; over {times(late)}, change"
+        marks[f"{times(late)} minutes"] = (late, late)
+    most = 1.3 * max(minutes for minutes in (training, early, late) if minutes < math.inf)
+    setup = answer.setup_minutes
+    curves = {"this CPU": {0: 0, most: most}}
+    for name, factor in zip(("worst", "best"), answer.row.faster, strict=True):
+        if factor:
+            curves[f"{chip}, at {name}"] = {0: setup, most: setup + most / factor}
+    x = ("minutes of training on this CPU", "{:.3g}".format)
+    return lines(curves, x, ("minutes until it is done", x[1]), title=finding, marks=marks)
+
+
 PICTURES = {
     "bars": partial(bars, title="The overhead stays: no chip shortens it"),
-    "crossing": plot,
+    "crossing": crossing,
 }

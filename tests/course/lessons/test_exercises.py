@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 from practice import timed
 
-from accel_helpers.course import lessons as checks
 from accel_helpers.course.checks import FunctionCheck, Result, WordCheck
+from accel_helpers.course.lessons import exercises
 from accel_helpers.course.lessons.lesson_03 import Benchmark
 
 np = pytest.importorskip("numpy")
 
 LESSONS = sorted((Path(__file__).parents[3] / "notebooks").glob("[0-9][0-9]_*.ipynb"))
-EXERCISES = checks.exercises()
+EXERCISES = exercises()
 
 
 def words_of(output):
@@ -37,9 +37,8 @@ def said(tag):
                 assert "nbval-ignore-output" not in cell["metadata"]["tags"]
                 source = "".join(cell["source"])
                 text = "".join(map(words_of, cell["outputs"]))
-                whole = re.findall(r'ah\.checks\.check\(\s*"([^"]+)', source)
                 short = re.findall(r'lesson\.check\(\s*"([^"]+)', source)
-                yield whole + [f"{path.name[:2]}/{name}" for name in short], text
+                yield [f"{path.name[:2]}/{name}" for name in short], text
 
 
 def test_each_exercise_has_a_stub_that_is_told_to_be_empty_and_a_solution_that_passes():
@@ -116,7 +115,7 @@ def test_the_truth_passes_and_each_slip_hears_what_it_is(exercise):
     ],
 )
 def test_a_slip_is_told_also_to_whoever_forgets_the_edges(exercise, answer, message):
-    assert message in checks.check(exercise, answer).message
+    assert message in EXERCISES[exercise](answer).message
 
 
 @pytest.mark.parametrize(
@@ -132,21 +131,21 @@ def test_a_slip_is_told_also_to_whoever_forgets_the_edges(exercise, answer, mess
     ],
 )
 def test_what_is_no_known_slip_of_lesson_07_hears_what_was_expected(answer, message):
-    assert message in checks.check("07/seconds", answer).message
+    assert message in EXERCISES["07/seconds"](answer).message
 
 
 @pytest.mark.parametrize("never", [-1, 0, None], ids=str)
 def test_whoever_has_no_infinity_in_lesson_05_is_shown_the_case(never):
-    result = checks.check(
-        "05/pays_from", lambda factor, setup: setup / (1 - 1 / factor) if factor > 1 else never
+    result = EXERCISES["05/pays_from"](
+        lambda factor, setup: setup / (1 - 1 / factor) if factor > 1 else never
     )
     assert result.message.startswith("For factor = 0.5, setup = 5:")
     assert "it is inf" in result.message
 
 
 def test_a_factor_of_one_is_not_forgotten_in_lesson_05():
-    result = checks.check(
-        "05/pays_from", lambda factor, setup: math.inf if factor < 1 else setup / (1 - 1 / factor)
+    result = EXERCISES["05/pays_from"](
+        lambda factor, setup: math.inf if factor < 1 else setup / (1 - 1 / factor)
     )
     assert result.message.startswith("For factor = 1, setup = 5: the function stopped with Zero")
     assert "math.inf" in result.hint
@@ -172,7 +171,7 @@ def test_each_wrong_fate_in_lesson_01_hears_why(step, said):
     ],
 )  # fmt: skip
 def test_what_is_no_known_slip_is_named_with_its_arguments_and_what_is_right(answer, message):
-    result = checks.check("08/pays_after", answer)
+    result = EXERCISES["08/pays_after"](answer)
     assert not result.ok
     assert result.message.startswith(message)
 
@@ -189,7 +188,7 @@ def test_what_is_no_known_slip_is_named_with_its_arguments_and_what_is_right(ans
     ],
 )
 def test_words_count_for_what_they_mean(exercise, answer):
-    assert checks.check(exercise, answer).ok
+    assert EXERCISES[exercise](answer).ok
 
 
 @pytest.mark.parametrize("word", [..., "", (..., ...), ("visible", ...)])
@@ -201,7 +200,7 @@ def test_what_is_not_chosen_yet_is_named(word):
 @pytest.mark.parametrize("word", ["not faster", "difference", "measurable", None, "x" * 10**6])
 def test_what_may_mean_something_else_is_no_choice(word):
     answer = EXERCISES["00/told_apart"].truth | {"A": word}
-    assert "that is not a choice" in checks.check("00/told_apart", answer).message
+    assert "that is not a choice" in EXERCISES["00/told_apart"](answer).message
 
 
 @pytest.mark.parametrize("exercise", [n for n, c in EXERCISES.items() if isinstance(c, WordCheck)])
@@ -285,7 +284,7 @@ HOSTILE |= {f"returns {name}": lambda *_, said=said: said for name, said in RETU
 @pytest.mark.parametrize("exercise", EXERCISES)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_what_is_no_answer_gets_a_result(exercise, name):
-    result = checks.check(exercise, HOSTILE[name])
+    result = EXERCISES[exercise](HOSTILE[name])
     assert isinstance(result, Result)
     assert not result.ok
     assert result.message
@@ -299,10 +298,10 @@ def returns_nothing(*case):
 
 @pytest.mark.parametrize("exercise", EXERCISES)
 def test_no_answer_spoils_the_cases_that_the_next_one_is_graded_on(exercise):
-    said = checks.check(exercise, returns_nothing)
-    checks.check(exercise, changes_its_arguments)
-    assert checks.check(exercise, returns_nothing) == said
-    assert checks.check(exercise, truth(EXERCISES[exercise])).ok
+    said = EXERCISES[exercise](returns_nothing)
+    EXERCISES[exercise](changes_its_arguments)
+    assert EXERCISES[exercise](returns_nothing) == said
+    assert EXERCISES[exercise](truth(EXERCISES[exercise])).ok
 
 
 def test_a_slip_is_told_how_many_are_right():
@@ -313,8 +312,3 @@ def test_a_slip_is_told_how_many_are_right():
 def test_a_result_reads_well():
     result = Result(False, "got 3", "try 4")
     assert str(result) == repr(result) == "Not yet. got 3\nHint: try 4"
-
-
-def test_an_unknown_exercise_is_named():
-    with pytest.raises(ValueError, match="'99'.*03/a"):
-        checks.check("99", None)

@@ -11,7 +11,6 @@ from practice import timed
 
 import accel_helpers as ah
 from accel_helpers.course.lessons import (
-    check,
     exercises,
     lesson_00,
     lesson_01,
@@ -66,7 +65,7 @@ def lists(function):
     ],
 )
 def test_a_right_answer_passes_in_other_forms_too(exercise, answer):
-    result = check(exercise, answer)
+    result = exercises()[exercise](answer)
     assert result.ok, str(result)
 
 
@@ -77,7 +76,7 @@ def test_of_all_answers_only_the_right_ones_pass():
         answers = (
             dict(zip(right, said, strict=True)) for said in product(words, repeat=len(right))
         )
-        assert [answer for answer in answers if check(exercise, answer).ok] == [right]
+        assert [answer for answer in answers if exercises()[exercise](answer).ok] == [right]
 
 
 # --- lesson by lesson --------------------------------------------------------------------------
@@ -164,7 +163,7 @@ def test_the_page_of_lesson_02_shows_the_cases_that_are_checked_and_their_source
 @pytest.mark.parametrize("steps", [1, 7, 100])
 @pytest.mark.parametrize(("slip", "said"), [("cold", "compiles"), ("whole", "steps together")])
 def test_a_slip_is_known_in_however_many_steps_it_was_made(slip, said, steps):
-    result = check("03/a", lambda device: timed(device, steps, **{slip: True}))
+    result = exercises()["03/a"](lambda device: timed(device, steps, **{slip: True}))
     assert said in result.message or (slip, steps) == ("whole", 1)
 
 
@@ -178,7 +177,7 @@ def test_the_benchmarks_that_lesson_03_shows_are_as_wrong_as_it_says():
     assert said == pytest.approx({"A": 0.0001, "B": 0.2101, "C": 0.0101, "D": 0})
     assert "says 0.1 ms where the truth is 10.1 ms" in text
     assert lesson_03.TRUTH["A"] == 0.0101
-    assert not check("03/a", scope["broken_a"]).ok
+    assert not exercises()["03/a"](scope["broken_a"]).ok
 
 
 def test_the_whole_batch_is_what_all_pictures_together_say():
@@ -203,7 +202,7 @@ def test_bfloat16_is_rounded_as_ml_dtypes_does():
     found = many_floats()
     right = found.astype(ml_dtypes.bfloat16).astype(np.float32).tolist()
     assert [lesson_06.bfloat16(x) for x in found.tolist()] == right
-    assert check("06/bfloat16", ml_dtypes.bfloat16).ok
+    assert exercises()["06/bfloat16"](ml_dtypes.bfloat16).ok
 
 
 def test_who_divides_by_the_variance_hears_so():
@@ -212,7 +211,7 @@ def test_who_divides_by_the_variance_hears_so():
         spread[spread == 0] = 1
         return [(images - sets[0].mean(axis=0)) / spread for images in sets]
 
-    assert "variance" in check("10/scaling", by_the_variance).message
+    assert "variance" in exercises()["10/scaling"](by_the_variance).message
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -221,17 +220,17 @@ def test_what_is_divided_by_nothing_is_told_whatever_else_is_wrong_with_the_scal
     def by_the_last(*sets):
         return [(images - sets[1].mean(axis=0)) / (sets[0].std(axis=0) + tiny) for images in sets]
 
-    assert "divided by zero" in check("10/scaling", by_the_last).message
+    assert "divided by zero" in exercises()["10/scaling"](by_the_last).message
 
 
 def test_places_that_are_off_by_one_are_no_split():
-    result = check("10/split", lambda *case: [places - 1 for places in split(*case)])
+    result = exercises()["10/split"](lambda *case: [places - 1 for places in split(*case)])
     assert "copies on both sides" in result.message
 
 
 @pytest.mark.parametrize("share", [2, 20])
 def test_a_split_holds_out_about_a_fifth(share):
-    result = check("10/split", lambda originals, seed: split(originals, seed, share))
+    result = exercises()["10/split"](lambda originals, seed: split(originals, seed, share))
     assert not result.ok
     assert "about a fifth" in result.message
 

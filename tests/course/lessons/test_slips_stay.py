@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from accel_helpers.course import lessons as checks
+from accel_helpers.course.lessons import exercises
 
 TOLD = json.loads(Path(__file__).with_name("slips.json").read_text("utf-8"))
 KNOWN = 168
-EXERCISES = checks.exercises()
+EXERCISES = exercises()
 
 
 def key_in(truth, key):
