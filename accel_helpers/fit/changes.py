@@ -19,7 +19,7 @@ RESIDENT = "epochs by fit_resident"
 ELSEWHERE = "epochs in a process with Keras's other backend"
 
 BATCH_FACTOR = 8  # batches at most so many times as large
-FEWEST_STEPS = 4  # of an epoch in larger batches, or groups of them
+FEWEST_STEPS = 4  # of an epoch in larger batches
 GROUPED_STEPS = 16  # so many steps per execution
 WORKERS = 4  # threads wait for files at the same time, however few cores there are
 SPARE_MEMORY = 0.5  # share of the free memory that a change may take
@@ -59,8 +59,8 @@ def proposals(verdict: str, training: Training, model, batches: list) -> Iterato
 def _of_steps(verdict: str, training: Training, model, batches: list) -> Iterator[Proposal]:
     """Yield what to try where a part of the steps takes most of an epoch."""
     if model.run_eagerly:
-        # in eager mode the others would be measured in vain, and Keras decides on XLA anew
-        yield _compiled(training, model, run_eagerly=False, jit_compile=None)
+        # in eager mode the others would be measured in vain
+        yield _compiled(training, model, "run_eagerly", False)
         return
     if any(type(layer).__name__ in TEXT_LAYERS for layer in model.layers):
         reason = "put the text layer into your tf.data map"
@@ -74,7 +74,7 @@ def _of_steps(verdict: str, training: Training, model, batches: list) -> Iterato
         yield Proposal(f"KERAS_BACKEND={other}", lambda: training, reason, "backend", ELSEWHERE)
     if verdict == "overhead":
         yield _grouped(training, model)
-    yield _compiled(training, model, jit_compile=True)
+    yield _compiled(training, model, "jit_compile", True)
     if verdict == "overhead":
         yield _resident(training)
     else:
@@ -145,17 +145,18 @@ def _with(training: Training, name: str, reason="", note="", **arguments) -> Pro
     return Proposal(name, partial(training.changed, **arguments), reason, note)
 
 
-def _compiled(training: Training, model, reason="", note="", **settings) -> Proposal:
-    """Propose other settings of ``compile``; the first one names the change."""
-    name, value = next(iter(settings.items()))
+def _compiled(training: Training, model, name: str, value, reason="", note="") -> Proposal:
+    """Propose another setting of ``compile``."""
 
     def make_model():
-        made = training.make_model()
-        for setting, wanted in settings.items():
-            setattr(made, setting, wanted)
-        if getattr(made, name) != value:
+        changed = training.make_model()
+        if name == "run_eagerly":
+            # in eager mode Keras has decided against compiling: it decides anew
+            changed.jit_compile = None
+        setattr(changed, name, value)
+        if getattr(changed, name) != value:
             raise ValueError("Keras says that XLA cannot compile this model")
-        return made
+        return changed
 
     if getattr(model, name) == value:
         reason = "you have it"
@@ -164,12 +165,10 @@ def _compiled(training: Training, model, reason="", note="", **settings) -> Prop
 
 def _grouped(training: Training, model) -> Proposal:
     """Propose 16 steps per execution."""
-    reason = ""
-    if not backend.groups_steps():
-        reason = "on JAX, Keras before 3.16 takes steps one by one"
-    elif training.steps < FEWEST_STEPS * GROUPED_STEPS:
-        reason = f"an epoch has only {training.steps} steps"
-    return _compiled(training, model, reason, "groups", steps_per_execution=GROUPED_STEPS)
+    reason = "on JAX, Keras before 3.16 takes steps one by one"
+    if backend.groups_steps():
+        reason = ""
+    return _compiled(training, model, "steps_per_execution", GROUPED_STEPS, reason, "groups")
 
 
 def _resident(training: Training) -> Proposal:
