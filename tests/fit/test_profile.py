@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import pytest
 
-from accel_helpers import profile_fit
+from accel_helpers import profile_fit, time_fit
 from accel_helpers.machine import backend
 
 PARTS = ("input", "compute", "memory", "overhead", "callbacks", "validation")
@@ -237,6 +237,18 @@ def test_a_compilation_is_weighed_against_the_whole_training(keras, epochs, verd
     assert profile.compile_seconds == pytest.approx(compiling, rel=0.05)
     assert profile.shares["compilation"] == pytest.approx(compiling / training, abs=POINTS)
     assert profile.late_compilations == 0
+
+
+@pytest.mark.parametrize("compiling", [0.0, 5 * SECONDS])
+def test_time_fit_uses_its_seconds_and_times_also_what_compiles_for_longer(keras, compiling):
+    device = FakeDevice(keras, {"overhead": LARGE}, compiling)
+    data = device.data(20 * STEPS, SMALL)
+    timed = time_fit(device.model(), data, seconds=SECONDS, clock=device.clock)
+    step = sum(device.costs[part] for part in ("input", "compute", "memory", "overhead"))
+    assert timed.epochs.median == pytest.approx(20 * STEPS * step, rel=0.05)
+    assert len(timed.epochs.samples) >= 5
+    used = device.clock.now - compiling
+    assert (SECONDS / 2 if not compiling else 0) < used < 1.5 * SECONDS
 
 
 @pytest.mark.slow

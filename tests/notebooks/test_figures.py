@@ -162,8 +162,8 @@ def test_the_model_for_the_test_is_the_last_with_a_measurable_gain(verdicts, cho
     choice, _, _ = source.partition("right = ")
     assert "x_test" not in choice
     ladder = [SimpleNamespace(name=name) for name in ("baseline", *verdicts)]
-    scores = SimpleNamespace(change=lambda a, b: SimpleNamespace(verdict=verdicts[b.name]))
-    scope = {"ladder": ladder, "scores": scores}
+    course = SimpleNamespace(compare_scores=lambda a, b: SimpleNamespace(verdict=verdicts[b.name]))
+    scope = {"ladder": ladder, "ah": SimpleNamespace(course=course)}
     exec(choice, scope)
     assert scope["chosen"] == chosen
 
