@@ -7,6 +7,7 @@ import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from math import prod
 
 from accel_helpers.fit import device_memory, other_backend, resident_turns
 from accel_helpers.fit.batches import bytes_in, in_batches, on_arrays, shapes_change
@@ -46,7 +47,7 @@ def proposals(verdict: str, training: Training, model, batches: list) -> Iterato
     its data.
     """
     if verdict == "input":
-        return _of_input(training, batches)
+        return _of_input(training, model, batches)
     if verdict == "callbacks":
         return _of_callbacks(training)
     if verdict == "validation":
@@ -79,10 +80,10 @@ def _of_steps(verdict: str, training: Training, model, batches: list) -> Iterato
         yield _resident(training)
     else:
         yield _in_16_bits(training)
-    yield _larger_batches(training, batches)
+    yield _larger_batches(training, model, batches)
 
 
-def _of_input(training: Training, batches: list) -> Iterator[Proposal]:
+def _of_input(training: Training, model, batches: list) -> Iterator[Proposal]:
     """Yield what to try where a training waits for its input."""
     data = training.arguments["x"]
     too_large = _why_no_room(training.steps * bytes_in(batches[0]))
@@ -101,7 +102,7 @@ def _of_input(training: Training, batches: list) -> Iterator[Proposal]:
         kept = partial(on_arrays, training)
         yield Proposal("an epoch kept in memory", kept, too_large, "frozen")
     yield _resident(training)
-    yield _larger_batches(training, batches)
+    yield _larger_batches(training, model, batches)
 
 
 def _of_callbacks(training: Training) -> Iterator[Proposal]:
@@ -118,7 +119,8 @@ def _of_callbacks(training: Training) -> Iterator[Proposal]:
 def _of_validation(training: Training) -> Iterator[Proposal]:
     """Yield larger batches for a validation on arrays, and fewer validations."""
     arguments = training.arguments
-    if isinstance(arguments["validation_data"], (tuple, list)):
+    is_on_arrays = isinstance(arguments["validation_data"], (tuple, list))
+    if is_on_arrays and "validation_steps" not in arguments:
         size = BATCH_FACTOR * (arguments.get("validation_batch_size") or training.batch_size)
         yield _with(training, f"validation_batch_size={size}", validation_batch_size=size)
     if arguments.get("validation_freq", 1) == 1:
@@ -197,15 +199,29 @@ def _in_16_bits(training: Training) -> Proposal:
     return Proposal(name, in_16_bits, reason, note="half", alters=True)
 
 
-def _larger_batches(training: Training, batches: list) -> Proposal:
+def _larger_batches(training: Training, model, batches: list) -> Proposal:
     """Propose batches eight times as large, or less where an epoch has few steps."""
     factor = max(2, min(BATCH_FACTOR, training.steps // FEWEST_STEPS))
     size = factor * samples_in(batches)
-    reason = _why_no_room(factor * bytes_in(batches[0]))
+    reason = _why_no_room(size * _bytes_of_a_sample(model))
     if training.steps < 2 * FEWEST_STEPS:
         reason = f"an epoch has only {training.steps} steps"
     larger = partial(in_batches, training, size)
     return Proposal(f"batch_size={size}", larger, reason, note="batches", alters=True)
+
+
+def _bytes_of_a_sample(model) -> int:
+    """Return about how many bytes a step keeps of a sample, as far as the layers tell it.
+
+    A process that runs out of memory is ended, and a notebook's kernel with all that is in it.
+    """
+    import keras
+
+    numbers = 0
+    for tensor in keras.tree.flatten([getattr(layer, "output", []) for layer in model.layers]):
+        numbers += prod(length or 1 for length in tensor.shape)
+    # four bytes each, and as many on the way back
+    return 8 * numbers
 
 
 def _in_32_bits(training: Training) -> Iterator[Proposal]:
