@@ -16,7 +16,7 @@ from accel_helpers.measure.measurement import FEW_SAMPLES
 UNCLEAR = "cannot be told"
 NOT_MEASURED = "not measured yet"
 PUBLISHED = "by published figures"
-__all__ = ["fill", "mine"]
+__all__ = ["fill", "my_claims"]
 
 
 @dataclass(frozen=True)
@@ -87,12 +87,12 @@ def fill(entries: list[Entry]) -> Ledger:
     return Ledger(_finding(claim, entries) for claim in claims())
 
 
-def mine() -> Ledger:
+def my_claims() -> Ledger:
     """Fill the ledger from your record.
 
     Examples
     --------
-    >>> len(mine())
+    >>> len(my_claims())
     19
     """
     return fill(record.everything())

@@ -106,7 +106,7 @@ class Lesson:
 
     def quiz(self) -> quiz.Quiz:
         """Show the lesson's questions; put the call last in a cell, and the form appears."""
-        return quiz.show(self.number)
+        return quiz.show_quiz(self.number)
 
     def gather(self, folder: str = ".") -> Sentence:
         """Merge the records in a folder into yours, such as those of other lessons' machines."""

@@ -9,7 +9,7 @@ def quickstart_model(
     *,
     width: int = 128,
     dropout: float = 0.2,
-    seed: int = 0,
+    seed: int | None = 0,
     steps_per_execution: int = 1,
     jit_compile: bool | None = None,
 ):
@@ -26,7 +26,8 @@ def quickstart_model(
         Share of hidden units that are switched off in training, from 0 to 1; 0 leaves the layer
         out.
     seed : int, optional
-        Of the weights and of the dropout. It is set for the whole process.
+        Of the weights and of the dropout. It is set for the whole process; None leaves that as it
+        is.
     steps_per_execution : int, optional
         As `compile` takes it.
     jit_compile : bool, optional
@@ -46,7 +47,8 @@ def quickstart_model(
     """
     import keras
 
-    keras.utils.set_random_seed(seed)
+    if seed is not None:
+        keras.utils.set_random_seed(seed)
     # Each layer takes the next random seed when it is made, so their order counts.
     flatten = keras.layers.Flatten(name="flatten")
     hidden = keras.layers.Dense(width, activation="relu", name="hidden")
