@@ -45,8 +45,7 @@ __all__ = [*_MODULES]
 
 def __getattr__(name: str):
     if name not in _MODULES:
-        listed = ", ".join(_MODULES)
-        raise AttributeError(f"accel_helpers.course has no {name!r}. It has: {listed}.")
+        raise AttributeError(f"accel_helpers.course has no {name!r}.")
     module = importlib.import_module(f".{_MODULES[name]}", __name__)
     return getattr(module, name)
 

@@ -28,8 +28,7 @@ def write_summary() -> Path:
     >>> write_summary().name
     'course_summary.html'
     """
-    everything = record.everything()
-    measured = [entry for entry in everything if not entry.place.startswith(record.PRIVATE)]
+    measured = record.measurements(record.everything())
     page = template("course/templates/summary.html").render(
         now=datetime.datetime.now(),
         answered=quiz.overview(),

@@ -116,8 +116,6 @@ def test_an_answer_whose_text_was_not_found_is_not_called_the_materials():
     )
 
 
-def test_an_exam_question_or_an_id_that_is_none_is_named_with_what_there_is():
-    with pytest.raises(ValueError, match="E1, E2, .*'E99'"):
-        review.both_answers("E1", "E99")
+def test_an_id_that_is_none_is_named():
     with pytest.raises(ValueError, match="'03/speed_up'.*'03/none'"):
         quiz.answer("03/none", "a")
