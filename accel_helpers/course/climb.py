@@ -166,11 +166,13 @@ def trainings_of(x, y) -> tuple[dict[str, Training], list[str]]:
         arguments = {"x": x, "y": y, "batch_size": batch_size}
         return Training(make_model, arguments, -(-len(x) // batch_size))
 
+    small = training(BATCH_SIZE)
+    large = training(LARGE_BATCH)
     trainings = {
-        DEFAULT: training(BATCH_SIZE),
-        BIGGER: training(LARGE_BATCH),
-        RESIDENT_SMALL: resident_training(training(BATCH_SIZE)),
-        RESIDENT: resident_training(training(LARGE_BATCH)),
+        DEFAULT: small,
+        BIGGER: large,
+        RESIDENT_SMALL: resident_training(small),
+        RESIDENT: resident_training(large),
     }
     notes = []
     # The options of `compile` so far: a stage keeps those of the stages before it.

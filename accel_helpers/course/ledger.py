@@ -121,7 +121,7 @@ def _judged(claim: Claim, entry: Entry) -> Finding:
         high = _end(numbers, claim.value, "high") / _end(numbers, claim.over, "low")
         measured = claim.measured.format(low=low, high=high, **entry.numbers)
     except (KeyError, ZeroDivisionError):
-        # Too few trainings for an accuracy, or a record of an older course with other numbers.
+        # A record of an older course, with other numbers.
         return Finding(claim, UNCLEAR, claim.otherwise)
     is_there = {*claim.words} <= {*entry.machine.values()}
     counts = [count for name, count in numbers.items() if name.endswith("samples")]

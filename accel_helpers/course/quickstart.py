@@ -1,5 +1,7 @@
 """The model of the lessons."""
 
+from typing import Any
+
 from accel_helpers.machine import backend
 
 __all__ = ["quickstart_model"]
@@ -10,8 +12,7 @@ def quickstart_model(
     width: int = 128,
     dropout: float = 0.2,
     seed: int | None = 0,
-    steps_per_execution: int = 1,
-    jit_compile: bool | None = None,
+    **options: Any,
 ):
     """Make the quickstart model, compiled: flatten, dense, dropout, dense, Adam.
 
@@ -28,12 +29,11 @@ def quickstart_model(
     seed : int, optional
         Of the weights and of the dropout. It is set for the whole process; None leaves that as it
         is.
-    steps_per_execution : int, optional
-        As `compile` takes it.
-    jit_compile : bool, optional
-        As `compile` takes it; by default what `fit` does on a CPU: False on TensorFlow. On JAX
-        True, since False there runs operation by operation. Keras's own "auto" asks which devices
-        are visible and not which one is used, so with a GPU it would compile the CPU's model, too.
+    **options
+        Of `compile`. By default `jit_compile` is what `fit` does on a CPU: False on TensorFlow. On
+        JAX it is True, since False there runs operation by operation. Keras's own "auto" asks which
+        devices are visible and not which one is used, so with a GPU it would compile the CPU's
+        model, too.
 
     Returns
     -------
@@ -57,13 +57,6 @@ def quickstart_model(
         model.add(keras.layers.Dropout(dropout, name="dropout"))
     model.add(keras.layers.Dense(10, name="output"))
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    if jit_compile is None:
-        jit_compile = backend.framework() == "jax"
-    model.compile(
-        "adam",
-        loss,
-        metrics=["accuracy"],
-        steps_per_execution=steps_per_execution,
-        jit_compile=jit_compile,
-    )
+    options = {"jit_compile": backend.framework() == "jax", **options}
+    model.compile("adam", loss, metrics=["accuracy"], **options)
     return model
