@@ -85,9 +85,9 @@ def read(cell, ran, number):
     found["untimed"] = measured.TAG in tags and cell.id not in ran
     for verb, of_lesson, given in ASKED.findall(source):
         if of_lesson:
-            count = len(quiz.show(number).questions)
+            count = len(quiz.show_quiz(number).questions)
         else:
-            ask = quiz.show if verb == "show_quiz" else exam.draw
+            ask = quiz.show_quiz if verb == "show_quiz" else exam.draw_exam
             count = len(ask(*ast.literal_eval(f"[{given}]")).questions)
         found["clock"] += QUESTION * count
         if verb != "draw_exam":

@@ -60,7 +60,7 @@ def steps() -> list[Step]:
     from accel_helpers.course import quickstart, text
 
     quickstart_model = quickstart.quickstart_model
-    characters = len(text.load_text().vocabulary)
+    characters = len({*text.load_text().text})
     rows = [
         Step("quickstart", quickstart_model, 32),
         # Lesson 09 shows what the chips tell each other.

@@ -4,18 +4,18 @@ The files come from strangers. What one says is tidied here, and escaped by
 ``templates/board.html``.
 """
 
-import dataclasses
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from statistics import median
 
 from accel_helpers._values import records
 from accel_helpers._values.records import DataError
 from accel_helpers._values.words import template, times
-from accel_helpers.course.record import PRIVATE, Entry
+from accel_helpers.course.record import Entry, measurements
 
 MOST_ROWS = 12  # of the dot plot
 FACTOR = "times as fast"  # what an entry calls such a number, perhaps behind other words
@@ -27,7 +27,17 @@ class Handed:
 
     who: str  # its name, tidied, or "file 3"
     entries: Sequence[Entry]
-    factors: Mapping[str, float]  # how many times as fast something was, by its place and words
+
+    @cached_property
+    def factors(self) -> dict[str, float]:
+        """How many times as fast something was, by its place and words."""
+        names = {}
+        for entry in self.entries:
+            for words, number in entry.numbers.items():
+                if words.endswith(FACTOR) and number > 0:
+                    # What a page draws and says stands at two places, and counts at the first.
+                    names.setdefault(number, tidy(f"{entry.place} {words}"))
+        return {name: number for number, name in names.items()}
 
 
 @dataclass(frozen=True)
@@ -38,9 +48,7 @@ class Board:
     files: int
     refused: Sequence[tuple[str, str]]
 
-    def to_dict(self) -> dict:
-        """Return the fields as plain values, for JSON."""
-        return dataclasses.asdict(self)
+    to_dict = asdict
 
     def __str__(self) -> str:
         return f"{self.page}: {self.files} files, and why {len(self.refused)} others do not count."
@@ -52,25 +60,22 @@ def write(folder: Path, page: Path, *, names: bool = False) -> Board:
     A file that cannot be used is refused with a reason and raises nothing. Raises OSError where the
     page cannot be written.
     """
-    files = []
+    owners: dict[tuple, Handed] = {}  # by the places and moments of a file's results
     refused = []
-    owners = {}  # the places and moments of a file's results -> whose it is
     # Numbers by name would give names away. Hidden files are the system's.
     paths = sorted(folder.glob("[!.]*"), key=lambda path: path.lstat().st_size)
     for number, path in enumerate(paths, 1):
-        who = f"file {number}"
-        if names:
-            who = tidy(path.stem)
+        who = tidy(path.stem) if names else f"file {number}"
         try:
             entries = _entries(path)
             moments = tuple((entry.place, entry.when) for entry in entries)
             if moments in owners:
-                raise DataError(f"a copy of {owners[moments]}, which counts once.")
+                raise DataError(f"a copy of {owners[moments].who}, which counts once.")
         except DataError as error:
             refused.append((who, tidy(str(error), 200)))
-            continue
-        owners[moments] = who
-        files.append(Handed(who, entries, _factors(entries)))
+        else:
+            owners[moments] = Handed(who, entries)
+    files = [*owners.values()]
     html = template("course/templates/board.html").render(
         files=files,
         refused=refused,
@@ -90,25 +95,14 @@ def _entries(path: Path) -> Sequence[Entry]:
         raise DataError("no .json file; links and folders are not followed.")
     tables = records.load(path, "file for the class", "its text")
     entries = records.read(tuple[Entry, ...], tables, "its results")
-    if any(entry.given or entry.place.startswith(PRIVATE) for entry in entries):
+    if any(entry.given for entry in entries) or measurements(entries) != [*entries]:
         raise DataError("answers or guesses are in it: hand in what lesson.hand_in() writes.")
     if not any(entry.numbers for entry in entries):
         raise DataError("nothing is measured in it.")
     return entries
 
 
-def _factors(entries: Sequence[Entry]) -> dict[str, float]:
-    """Return how many times as fast something was, by its place and words."""
-    names = {}
-    for entry in entries:
-        for words, number in entry.numbers.items():
-            if words.endswith(FACTOR) and number > 0:
-                # What a page draws and says stands at two places, and counts at the first.
-                names.setdefault(number, tidy(f"{entry.place} {words}"))
-    return {name: number for number, name in names.items()}
-
-
-def _rows(files: Sequence[Handed]) -> list[tuple[str, list[float]]]:
+def _rows(files: Iterable[Handed]) -> list[tuple[str, list[float]]]:
     """Return (name, the factor of each file that has it) of each row, the most common first."""
     rows = defaultdict(list)
     for file in files:
@@ -129,5 +123,4 @@ def tidy(text: str, most: int = 80) -> str:
     Each character that cannot be printed, such as a line's end, a terminal's escape or a change of
     the writing's direction, becomes "\\ufffd".
     """
-    shown = [letter if letter.isprintable() else "\ufffd" for letter in text[:most]]
-    return "".join(shown)
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text[:most])

@@ -11,7 +11,7 @@ from accel_helpers.course.quiz_widget import Field, Shown, boxed, button, html, 
 
 COUNT = 20  # questions of a paper
 PASS = 14  # right answers that are needed to pass
-__all__ = ["draw", "hand_in", "last_score"]
+__all__ = ["draw_exam", "hand_in", "last_score"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,7 +61,7 @@ class Result(Shown):
         return ", ".join(str(place) for place, pair in enumerate(pairs, 1) if pair == marks)
 
 
-def draw(number: int = 1) -> Paper:
+def draw_exam(number: int = 1) -> Paper:
     """Draw a paper: one question for every question of the exam, then more of them at random.
 
     Further questions (E11 to E14) are on no paper.
@@ -73,8 +73,8 @@ def draw(number: int = 1) -> Paper:
 
     Examples
     --------
-    >>> paper = draw(1)
-    >>> len(paper.questions), paper == draw(1), paper == draw(2)
+    >>> paper = draw_exam(1)
+    >>> len(paper.questions), paper == draw_exam(1), paper == draw_exam(2)
     (20, True, False)
     """
     pool = [question for question in questions.bank().values() if question.practice]
@@ -121,7 +121,7 @@ def hand_in(number: int, answers: Mapping[int, object]) -> Result:
     False
     """
     grades = []
-    for place, question in enumerate(draw(number).questions, 1):
+    for place, question in enumerate(draw_exam(number).questions, 1):
         try:
             grades.append(grading.grade(question, answers.get(place, "")))
         except ValueError as error:

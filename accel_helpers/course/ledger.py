@@ -16,7 +16,7 @@ from accel_helpers.measure.measurement import FEW_SAMPLES
 UNCLEAR = "cannot be told"
 NOT_MEASURED = "not measured yet"
 PUBLISHED = "by published figures"
-__all__ = ["fill", "mine"]
+__all__ = ["fill", "my_claims"]
 
 
 @dataclass(frozen=True)
@@ -87,12 +87,12 @@ def fill(entries: list[Entry]) -> Ledger:
     return Ledger(_finding(claim, entries) for claim in claims())
 
 
-def mine() -> Ledger:
+def my_claims() -> Ledger:
     """Fill the ledger from your record.
 
     Examples
     --------
-    >>> len(mine())
+    >>> len(my_claims())
     19
     """
     return fill(record.everything())
@@ -121,7 +121,7 @@ def _judged(claim: Claim, entry: Entry) -> Finding:
         high = _end(numbers, claim.value, "high") / _end(numbers, claim.over, "low")
         measured = claim.measured.format(low=low, high=high, **entry.numbers)
     except (KeyError, ZeroDivisionError):
-        # Too few trainings for an accuracy, or a record of an older course with other numbers.
+        # A record of an older course, with other numbers.
         return Finding(claim, UNCLEAR, claim.otherwise)
     is_there = {*claim.words} <= {*entry.machine.values()}
     counts = [count for name, count in numbers.items() if name.endswith("samples")]

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from tempfile import TemporaryDirectory
 
-from accel_helpers._values.records import DataError
 from accel_helpers.course import lessons, predict, quiz, record
 from accel_helpers.course.checks import Result
 from accel_helpers.course.kept import numbers_of
@@ -106,7 +105,7 @@ class Lesson:
 
     def quiz(self) -> quiz.Quiz:
         """Show the lesson's questions; put the call last in a cell, and the form appears."""
-        return quiz.show(self.number)
+        return quiz.show_quiz(self.number)
 
     def gather(self, folder: str = ".") -> Sentence:
         """Merge the records in a folder into yours, such as those of other lessons' machines."""
@@ -114,10 +113,7 @@ class Lesson:
 
     def hand_in(self) -> Sentence:
         """Write the file for the class and say where it lies: no guess or answer is in it."""
-        try:
-            return Sentence(record.hand_in())
-        except (DataError, OSError) as error:
-            return Sentence(f"Not written: {error}")
+        return Sentence(record.hand_in())
 
     def _path(self, id: str) -> str:
         """Return the name under which guesses and measurements of a place are kept."""

@@ -73,10 +73,10 @@ def reveal(
     if actual is None:
         return "Not measurable here, so there is nothing to hold a guess against."
     came_out = _in_words(actual, unit)
-    guesses = record.newest("guess/")
-    if name not in guesses:
+    entry = record.newest("guess/").get(name)
+    if entry is None:
         return f"Answer: {came_out}."
-    guess = guesses[name].given
+    guess = entry.given
     # The record has texts. A choice stays one, and may look like a number.
     if not isinstance(actual, str):
         with contextlib.suppress(ValueError):

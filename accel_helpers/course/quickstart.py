@@ -1,5 +1,7 @@
 """The model of the lessons."""
 
+from typing import Any
+
 from accel_helpers.machine import backend
 
 __all__ = ["quickstart_model"]
@@ -9,9 +11,8 @@ def quickstart_model(
     *,
     width: int = 128,
     dropout: float = 0.2,
-    seed: int = 0,
-    steps_per_execution: int = 1,
-    jit_compile: bool | None = None,
+    seed: int | None = 0,
+    **options: Any,
 ):
     """Make the quickstart model, compiled: flatten, dense, dropout, dense, Adam.
 
@@ -26,13 +27,13 @@ def quickstart_model(
         Share of hidden units that are switched off in training, from 0 to 1; 0 leaves the layer
         out.
     seed : int, optional
-        Of the weights and of the dropout. It is set for the whole process.
-    steps_per_execution : int, optional
-        As `compile` takes it.
-    jit_compile : bool, optional
-        As `compile` takes it; by default what `fit` does on a CPU: False on TensorFlow. On JAX
-        True, since False there runs operation by operation. Keras's own "auto" asks which devices
-        are visible and not which one is used, so with a GPU it would compile the CPU's model, too.
+        Of the weights and of the dropout. It is set for the whole process; None leaves that as it
+        is.
+    **options
+        Of `compile`. By default `jit_compile` is what `fit` does on a CPU: False on TensorFlow. On
+        JAX it is True, since False there runs operation by operation. Keras's own "auto" asks which
+        devices are visible and not which one is used, so with a GPU it would compile the CPU's
+        model, too.
 
     Returns
     -------
@@ -46,7 +47,8 @@ def quickstart_model(
     """
     import keras
 
-    keras.utils.set_random_seed(seed)
+    if seed is not None:
+        keras.utils.set_random_seed(seed)
     # Each layer takes the next random seed when it is made, so their order counts.
     flatten = keras.layers.Flatten(name="flatten")
     hidden = keras.layers.Dense(width, activation="relu", name="hidden")
@@ -55,13 +57,6 @@ def quickstart_model(
         model.add(keras.layers.Dropout(dropout, name="dropout"))
     model.add(keras.layers.Dense(10, name="output"))
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    if jit_compile is None:
-        jit_compile = backend.framework() == "jax"
-    model.compile(
-        "adam",
-        loss,
-        metrics=["accuracy"],
-        steps_per_execution=steps_per_execution,
-        jit_compile=jit_compile,
-    )
+    options = {"jit_compile": backend.framework() == "jax", **options}
+    model.compile("adam", loss, metrics=["accuracy"], **options)
     return model

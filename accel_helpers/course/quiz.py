@@ -10,7 +10,7 @@ from accel_helpers.course.questions import Question
 from accel_helpers.course.quiz_widget import Field, Shown, boxed, html
 from accel_helpers.course.record import Entry
 
-__all__ = ["again", "answer", "overview", "show"]
+__all__ = ["answer", "ask_again", "overview", "show_quiz"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,7 +36,7 @@ class Quiz(Shown):
         return boxed("accel-quiz", html("style"), *boxes)
 
 
-def show(*names: str) -> Quiz:
+def show_quiz(*names: str) -> Quiz:
     """Show questions by their names; put the call last in a cell, and the form appears.
 
     Parameters
@@ -52,7 +52,7 @@ def show(*names: str) -> Quiz:
 
     Examples
     --------
-    >>> show("E3").questions[0].exam
+    >>> show_quiz("E3").questions[0].exam
     ('E3',)
     """
     selection = []
@@ -102,13 +102,13 @@ def answer(name: str, given: str | float) -> Grade:
     return replace(grade, note=record.keep(grade.entry))
 
 
-def again() -> Quiz:
+def ask_again() -> Quiz:
     """Show the questions again whose last answer was wrong or empty.
 
     Examples
     --------
     >>> graded = answer("03/speed_up", "a")
-    >>> "03/speed_up" in {question.id for question in again().questions}
+    >>> "03/speed_up" in {question.id for question in ask_again().questions}
     True
     """
     wrong = [question for question, entry in answers().items() if entry.outcome == WRONG]
@@ -129,7 +129,7 @@ def overview() -> str:
             right[question.lesson] += 1
     lessons = []
     for lesson, count in sorted(right.items()):
-        lessons.append(f"lesson {lesson} {count} of {len(show(lesson).questions)}")
+        lessons.append(f"lesson {lesson} {count} of {len(show_quiz(lesson).questions)}")
     exam = "No practice exam yet."
     # The newest comes last.
     for number, paper in record.newest("paper/").items():

@@ -141,11 +141,13 @@ def everything() -> list[Entry]:
 
 def newest(start: str) -> dict[str, Entry]:
     """Return the newest entry of each place that begins so, by the rest of the place."""
-    found = {}
-    for each in everything():
-        if each.place.startswith(start):
-            found[each.place.removeprefix(start)] = each
-    return found
+    entries = [each for each in everything() if each.place.startswith(start)]
+    return {each.place.removeprefix(start): each for each in entries}
+
+
+def measurements(entries: Iterable[Entry]) -> list[Entry]:
+    """Return the entries of what was measured, without guesses, answers and papers."""
+    return [each for each in entries if not each.place.startswith(PRIVATE)]
 
 
 def gather(folder: str = ".") -> str:
@@ -161,12 +163,11 @@ def gather(folder: str = ".") -> str:
 
 
 def hand_in() -> str:
-    """Write the file for the class, measurements and machines alone; return where it lies.
-
-    Raises DataError or OSError where the record cannot be read, or the file not be written.
-    """
+    """Write the file for the class, measurements and machines alone; return what came of it."""
     file = path().with_name(HANDED_IN)
-    everything_here = merged(load(path()) + _waiting)
-    measured = [each for each in everything_here if not each.place.startswith(PRIVATE)]
-    store(measured, file)
+    try:
+        measured = measurements(merged(load(path()) + _waiting))
+        store(measured, file)
+    except (DataError, OSError) as error:
+        return f"Not written: {error}"
     return f"{file}: {len(measured)} results, with no guess, answer or paper."

@@ -4,11 +4,10 @@ import datetime
 import functools
 from dataclasses import dataclass
 
-from accel_helpers._values.words import shown
 from accel_helpers.course import questions, quiz
 from accel_helpers.course.quiz_widget import Shown
 
-__all__ = ["both", "missed"]
+__all__ = ["both_answers", "missed"]
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class Review(Shown):
     macro = "review"
 
 
-def both(*numbers: str) -> Review:
+def both_answers(*numbers: str) -> Review:
     """Show exam questions with the material's answer and today's; put the call last in a cell.
 
     Parameters
@@ -66,22 +65,14 @@ def both(*numbers: str) -> Review:
     *numbers : str
         Such as "E3". Without one, this exam's ten are shown.
 
-    Raises
-    ------
-    ValueError
-        Where the course has no such question; the message lists them.
-
     Examples
     --------
-    >>> both("E3").answers[0].differs
+    >>> both_answers("E3").answers[0].differs
     True
-    >>> len(both().answers)
+    >>> len(both_answers().answers)
     10
     """
     known = {answer.number: answer for answer in answers()}
-    unknown = {*numbers} - known.keys()
-    if unknown:
-        raise ValueError(f"the questions are {', '.join(known)}; got {shown(unknown)}.")
     return Review(tuple(known[number] for number in numbers or questions.THIS_EXAM))
 
 
@@ -97,7 +88,7 @@ def missed() -> Review:
     True
     """
     # A question of the bank may cover several of the exam's, and those of a quiz count, too.
-    numbers = {number for question in quiz.again().questions for number in question.exam}
+    numbers = {number for question in quiz.ask_again().questions for number in question.exam}
     missed_answers = tuple(answer for answer in answers() if answer.number in numbers)
     if missed_answers:
         return Review(missed_answers, "These need another look:")

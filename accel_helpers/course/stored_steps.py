@@ -25,7 +25,7 @@ class Product:
     arrays: tuple[str, ...]  # inputs and output in memory: "bf16[128,10]{0,1:T(8,128)(2,1)}"
 
 
-def stored(name: str, chip: str = "v5e") -> CompiledStep:
+def stored_step(name: str, chip: str = "v5e") -> CompiledStep:
     """Load the stored answer for one of the lessons' models.
 
     Parameters
@@ -35,22 +35,14 @@ def stored(name: str, chip: str = "v5e") -> CompiledStep:
     chip : str, optional
         "v5e" or "v6e".
 
-    Raises
-    ------
-    ValueError
-        Where no such program is stored; the message lists the stored ones.
-
     Examples
     --------
-    >>> print(stored("quickstart").headline)
+    >>> print(stored_step("quickstart").headline)
     quickstart, batch of 32, in float32, written by JAX, for one TPU v5e (no TPU was used)
     """
-    programs = {path.stem: path for path in sorted(DATA.glob("*-v?e.json"))}
-    stem = f"{name}-{chip}"
-    if stem not in programs:
-        raise ValueError(f"No program {stem} is stored. There are: {', '.join(programs)}.")
-    tables = records.load(programs[stem], "compiled step")
-    return records.read(CompiledStep, tables, stem)
+    file = DATA / f"{name}-{chip}.json"
+    tables = records.load(file, "compiled step")
+    return records.read(CompiledStep, tables, file.name)
 
 
 def stored_product(m: int, k: int, n: int, chip: str = "v5e") -> Product:
@@ -75,9 +67,8 @@ def stored_product(m: int, k: int, n: int, chip: str = "v5e") -> Product:
     """
     tables = records.load(PRODUCTS, "list")
     products = records.read(tuple[Product, ...], tables, PRODUCTS.name)
-    products_by_name = {f"({it.m}, {it.k}, {it.n}) {it.chip}": it for it in products}
+    by_name = {f"({it.m}, {it.k}, {it.n}) {it.chip}": it for it in products}
     name = f"({m}, {k}, {n}) {chip}"
-    if name not in products_by_name:
-        listed = ", ".join(products_by_name)
-        raise ValueError(f"No product {name} is stored. There are: {listed}.")
-    return products_by_name[name]
+    if name not in by_name:
+        raise ValueError(f"No product {name} is stored. There are: {', '.join(by_name)}.")
+    return by_name[name]

@@ -9,10 +9,10 @@ from accel_helpers.course import ledger, quiz, record
 from accel_helpers.course.review import answers
 
 NAME = "course_summary.html"
-__all__ = ["write"]
+__all__ = ["write_summary"]
 
 
-def write() -> Path:
+def write_summary() -> Path:
     """Write the summary of what you answered and measured, and return where it was written.
 
     That is course_summary.html beside the record; one that is there is replaced, whole or not at
@@ -25,18 +25,17 @@ def write() -> Path:
 
     Examples
     --------
-    >>> write().name
+    >>> write_summary().name
     'course_summary.html'
     """
-    everything = record.everything()
-    measured = [entry for entry in everything if not entry.place.startswith(record.PRIVATE)]
+    measured = record.measurements(record.everything())
     page = template("course/templates/summary.html").render(
         now=datetime.datetime.now(),
         answered=quiz.overview(),
-        missed=quiz.again().questions,
+        missed=quiz.ask_again().questions,
         verdict=record.newest("guess/").get("05/verdict"),
         questions=answers(),
-        findings=ledger.mine(),
+        findings=ledger.my_claims(),
         measured=measured,
         latest={entry.place: entry for entry in measured},
     )

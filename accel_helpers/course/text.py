@@ -9,7 +9,6 @@ The exam material's example is *Predict Shakespeare with Cloud TPUs and Keras*
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 FILE = Path(__file__).parent / "data" / "shakespeare.txt"
@@ -17,14 +16,9 @@ FILE = Path(__file__).parent / "data" / "shakespeare.txt"
 
 @dataclass(frozen=True)
 class Text:
-    """A text and its characters."""
+    """A text to learn from."""
 
     text: str
-
-    @cached_property
-    def vocabulary(self) -> tuple[str, ...]:
-        """The different characters, sorted."""
-        return tuple(sorted(set(self.text)))
 
 
 def load_text() -> Text:

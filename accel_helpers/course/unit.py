@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
-from accel_helpers._values.records import whole
-
 if TYPE_CHECKING:
     from numpy import ndarray
     from numpy.typing import ArrayLike
@@ -67,7 +65,7 @@ class MatrixUnit:
     Parameters
     ----------
     rows, columns : int
-        At least 1; a ValueError says so for anything else.
+        At least 1.
 
     Examples
     --------
@@ -79,35 +77,29 @@ class MatrixUnit:
     rows: int
     columns: int
 
-    def __post_init__(self):
-        whole(self.rows, "rows")
-        whole(self.columns, "columns")
-
     def __str__(self) -> str:
         return f"{self.rows} x {self.columns} cells"
 
     def tiles(self, k: int, n: int) -> int:
         """Count the tiles that a weight matrix of shape (k, n) is cut into.
 
-        A tile has at most as many rows and columns as the unit. Raises for sizes below 1.
+        A tile has at most as many rows and columns as the unit.
         """
-        down = ceil(whole(k, "k") / self.rows)
-        across = ceil(whole(n, "n") / self.columns)
-        return down * across
+        return ceil(k / self.rows) * ceil(n / self.columns)
 
     def cycles(self, m: int, k: int, n: int) -> int:
         """Calculate the cycles of the product of matrices of shapes (m, k) and (k, n).
 
         That is tiles · (rows + m + rows + columns - 2): a tile's weights are loaded row by row,
-        then m rows of activations enter, and the last one crosses. Raises for sizes below 1.
+        then m rows of activations enter, and the last one crosses.
         """
-        streaming = whole(m, "m") + self.rows + self.columns - 2
+        streaming = m + self.rows + self.columns - 2
         return self.tiles(k, n) * (self.rows + streaming)
 
     def utilisation(self, m: int, k: int, n: int) -> float:
         """Calculate the share of useful cell-cycles, from 0 to 1.
 
-        The matrices have the shapes (m, k) and (k, n). Raises for sizes below 1.
+        The matrices have the shapes (m, k) and (k, n).
         """
         spent = self.rows * self.columns * self.cycles(m, k, n)
         return m * k * n / spent
@@ -141,14 +133,9 @@ class MatrixUnit:
         busy = m * tiles * cells
         useful = m * k * n
         use = {"useful": useful, "padding": busy - useful, "waiting": spent - busy}
-        shares = []
-        for kind, count in use.items():
-            share = 100 * count / spent
-            shares.append(f"{kind} {share:.1f} %")
-        tile_word = "tiles"
-        if tiles == 1:
-            tile_word = "tile"
-        work = f"{a.shape} times {b.shape} on {self}: {cycles:,} cycles, {tiles} {tile_word}."
+        shares = [f"{kind} {100 * count / spent:.1f} %" for kind, count in use.items()]
+        tiles_in_words = "1 tile" if tiles == 1 else f"{tiles} tiles"
+        work = f"{a.shape} times {b.shape} on {self}: {cycles:,} cycles, {tiles_in_words}."
         text = f"{work}\nOf {spent:,} cell-cycles: {', '.join(shares)}."
         return Run(a @ b, cycles, use, text)
 

@@ -33,8 +33,7 @@ def unit_strip(unit: MatrixUnit, a: ArrayLike, b: ArrayLike, cycles: Collection[
     Raises
     ------
     ValueError
-        Where the product takes more than 60 cycles or has none of the `cycles`; also for what
-        `MatrixUnit.multiply` refuses.
+        Where the product takes more than 60 cycles; also for what `MatrixUnit.multiply` refuses.
 
     Examples
     --------
@@ -78,8 +77,6 @@ def _framed(unit: MatrixUnit, a: ArrayLike, b: ArrayLike, cycles=None) -> tuple:
     sheets = [[step] for step in unit.steps(a, b)]
     if cycles is not None:
         sheets = [[step for (step,) in sheets if step.cycle in cycles]]
-    if not sheets[0]:
-        raise ValueError(f"cycles must be between 1 and {run.cycles}; got {cycles}.")
     m = len(run.product)
     # The longest queue ends there.
     left = -max(QUEUED * (m + unit.rows) + 0.6, 2.6)

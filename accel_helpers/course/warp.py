@@ -1,6 +1,5 @@
 """A warp of a GPU at work, as a player: 32 lanes that follow one instruction."""
 
-from accel_helpers._values.records import whole
 from accel_helpers._values.words import percent
 from accel_helpers.course.player import Player, played
 
@@ -25,7 +24,7 @@ def warp_animation(count: int) -> Player:
     Raises
     ------
     ValueError
-        Where `count` is no whole number, below 1 or above 480.
+        Where `count` is above 480.
 
     Examples
     --------
@@ -33,7 +32,6 @@ def warp_animation(count: int) -> Player:
     >>> print(warp)
     Animation of 8 frames. 52 % of the lanes' time is useful: 33 numbers on a warp of 32 lanes.
     """
-    count = whole(count, "count")
     if count > MOST:
         raise ValueError(f"count must be at most {MOST}; got {count}.")
     rounds = -(-count // LANES)

@@ -96,7 +96,7 @@ class Change:
         return f"{self.after.name}: {per_cent:.1f} %, {difference}: {self.verdict}"
 
 
-def change(before: Score, after: Score) -> Change:
+def compare_scores(before: Score, after: Score) -> Change:
     """Return how far a score changed, with an interval of 95 %.
 
     The interval holds two kinds of luck (Bouthillier et al., https://arxiv.org/abs/2103.03098),
@@ -130,7 +130,7 @@ def change(before: Score, after: Score) -> Change:
     --------
     >>> before = Score.of("before", [[0] * 40 + [1] * 60] * 3, [1] * 100)
     >>> after = Score.of("after", [[0] * 10 + [1] * 90] * 3, [1] * 100)
-    >>> print(change(before, after))
+    >>> print(compare_scores(before, after))
     after: 90.0 %, +30.0 points (+20.8 to +39.2): better
     """
     import numpy as np

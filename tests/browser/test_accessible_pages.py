@@ -75,7 +75,7 @@ def test_the_page_of_a_lesson_breaks_no_rule(path, page, tmp_path):
 @pytest.mark.parametrize("printed", [False, True], ids=["on the screen", "printed"])
 def test_the_summary_breaks_no_rule(page, printed, tmp_path):
     record.keep(record.entry("09/batches", "always", {"value": 0.26}))
-    file = summary.write()
+    file = summary.write_summary()
     if printed:
         page.emulate_media(media="print")
     page.goto(file.as_uri())

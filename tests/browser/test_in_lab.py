@@ -304,7 +304,7 @@ def forms(started, tmp_path_factory):
     nbformat.write(made, path)
     with started.open(path) as lesson:
         lesson.run_all()
-        paper = quiz_page.QuizPage(lesson, calls[1], exam.draw(1).questions)
+        paper = quiz_page.QuizPage(lesson, calls[1], exam.draw_exam(1).questions)
         yield quiz_page.QuizPage(lesson, calls[0], kinds), paper
 
 

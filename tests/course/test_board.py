@@ -101,7 +101,7 @@ def test_what_most_files_have_comes_first_and_a_result_is_shown_once():
     once = record.Entry(**entry())
     climb, again = (replace(once, place=place, numbers=numbers) for place in ("climb", "climbed"))
     files = [
-        board.Handed(who, entries, board._factors(entries))
+        board.Handed(who, entries)
         for who, entries in (("ana", [climb, again, once]), ("ben", [once]))
     ]
     names = [name for name, _ in board._rows(files)]

@@ -61,7 +61,7 @@ def test_every_stage_is_measured_and_tensorflow_makes_no_remark(caplog, monkeypa
     monkeypatch.delenv("ACCEL_FAST", raising=False)
     backend.choose()
     with caplog.at_level(logging.WARNING, "tensorflow"):
-        walk = climb.measure(load_images(320, source="bundled"), seconds=100)
+        walk = climb.measure_climb(load_images(320, source="bundled"), seconds=100)
     assert "retracing" not in caplog.text
     sizes = {s.name: s.batch_size for s in walk.stages}
     assert list(sizes) == [name for name in (climb.DEFAULT, *climb.TAKES_AWAY) if name in sizes]
@@ -79,7 +79,7 @@ def test_every_stage_is_measured_and_tensorflow_makes_no_remark(caplog, monkeypa
 def test_a_full_box_leaves_stages_out_and_measures_the_others_equally(monkeypatch):
     monkeypatch.delenv("ACCEL_FAST", raising=False)
     backend.choose()
-    walk = climb.measure(load_images(640, source="bundled"), seconds=0.1)
+    walk = climb.measure_climb(load_images(640, source="bundled"), seconds=0.1)
     assert {stage.name for stage in walk.stages} == {
         "default fit",
         "bigger batches",

@@ -8,7 +8,7 @@ import pytest
 
 from accel_helpers.course import exam, quiz, record
 
-PAPERS = [exam.draw(number) for number in range(40)]
+PAPERS = [exam.draw_exam(number) for number in range(40)]
 PAPER = next(p for p in PAPERS if {"one", "number"} <= {q.kind for q in p.questions})
 KINDS = [q.kind for q in PAPER.questions]
 ONE, NUMBER = KINDS.index("one") + 1, KINDS.index("number") + 1
@@ -19,7 +19,7 @@ def test_a_paper_covers_this_exams_ten_questions_and_no_further_one_and_can_be_d
         assert len(paper.questions) == len(set(paper.questions)) == exam.COUNT
         assert {n for q in paper.questions for n in q.exam} == {f"E{n}" for n in range(1, 11)}
         assert all(q.practice for q in paper.questions)
-        assert exam.draw(paper.number) == paper
+        assert exam.draw_exam(paper.number) == paper
         ids = {q.id for q in paper.questions}
         assert not any(ids & set(q.apart) for q in paper.questions)  # none gives another away
     assert len({paper.questions for paper in PAPERS}) == len(PAPERS)
@@ -53,7 +53,7 @@ def test_fourteen_right_answers_pass_and_thirteen_do_not():
 
 def test_the_last_score_is_the_better_mark_of_the_last_paper(own_record):
     assert exam.last_score() is None
-    exam.hand_in(2, known.whole(exam.draw(2)))
+    exam.hand_in(2, known.whole(exam.draw_exam(2)))
     first = exam.hand_in(1, known.whole(PAPERS[1], material=True))
     assert exam.last_score() == first.material == exam.COUNT
     exam.hand_in(1, {})
@@ -71,14 +71,14 @@ def test_what_was_wrong_comes_back_and_the_sitting_is_kept(own_record):
     result = exam.hand_in(PAPER.number, {**answers, ONE: known.wrong(lost)})
     assert result.passed
     assert f"Wrong or empty: {ONE}." in str(result)
-    assert quiz.again().questions == (lost,)
+    assert quiz.ask_again().questions == (lost,)
     kept = record.newest("paper/")[str(PAPER.number)]
     assert (kept.outcome, kept.numbers["today"], kept.numbers["questions"]) == ("passed", 19, 20)
     said = quiz.overview()
     assert f"paper {PAPER.number}" in said
     assert "19 as is true today" in said
     quiz.answer(lost.id, known.right(lost))
-    assert quiz.again().questions == ()
+    assert quiz.ask_again().questions == ()
 
 
 def test_a_paper_that_cannot_be_kept_is_marked_and_says_so(own_record):
@@ -108,11 +108,11 @@ def test_the_form_is_handed_in_as_a_whole(own_record):
     assert "14 of 20" in status.value
     assert "✓" in field[-1].value
     assert len(quiz.answers()) == 20
-    assert len(quiz.again().questions) == 19
+    assert len(quiz.ask_again().questions) == 19
     field[1].value = known.wrong(question)
     button.click()
     assert "✗" in field[-1].value
-    assert len(quiz.again().questions) == 20
+    assert len(quiz.ask_again().questions) == 20
 
 
 def test_the_answer_key_says_practice_exam_of_no_question_that_none_can_have():

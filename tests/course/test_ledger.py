@@ -197,14 +197,14 @@ def test_the_newest_entry_of_a_chip_that_it_takes_decides():
 
 
 def test_without_a_record_nothing_is_measured_and_no_chip_missed(own_record):
-    verdicts = {found.claim.number: found.verdict for found in ledger.mine()}
+    verdicts = {found.claim.number: found.verdict for found in ledger.my_claims()}
     assert {n for n, verdict in verdicts.items() if verdict == ledger.PUBLISHED} == BY_FIGURES
     assert {*verdicts.values()} == {ledger.PUBLISHED, ledger.NOT_MEASURED}
 
 
 def test_it_is_filled_from_the_learners_own_record(own_record):
     record.keep(entry(19, pair(1000.0, 1000.0)))
-    shown = ledger.mine()
+    shown = ledger.my_claims()
     assert shown[18].verdict == YES
     assert f"{YES}: {shown[18].sentence}" in str(shown)
     rows = shown._repr_html_().split('<th scope="row"')[1:]

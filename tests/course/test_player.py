@@ -99,7 +99,6 @@ def test_a_frame_shows_what_each_lane_holds(step, frames_of):
     assert list(second.values()).count(("waiting", "–")) == 31
 
 
-@pytest.mark.parametrize("count", [0, 481, 2.5, "33"])
-def test_a_warp_says_which_counts_it_takes(count):
-    with pytest.raises(ValueError, match=f"count must be .* got '?{count}'?"):
-        warp_animation(count)
+def test_a_warp_says_how_many_numbers_it_takes():
+    with pytest.raises(ValueError, match="at most 480; got 481"):
+        warp_animation(481)

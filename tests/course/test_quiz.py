@@ -19,24 +19,24 @@ def of_kind(kind):
 
 
 def test_questions_are_chosen_by_lesson_by_name_and_by_exam_question():
-    assert {(q.lesson, q.quiz) for q in quiz.show("03").questions} == {("03", True)}
-    further = quiz.show("E11", "E12", "E13", "E14")
+    assert {(q.lesson, q.quiz) for q in quiz.show_quiz("03").questions} == {("03", True)}
+    further = quiz.show_quiz("E11", "E12", "E13", "E14")
     assert {n for q in further.questions for n in q.exam} == {"E11", "E12", "E13", "E14"}
     assert str(further).count("Further question, not of this exam.") == len(further.questions)
-    assert all("E3" in q.exam for q in quiz.show("E3").questions)
+    assert all("E3" in q.exam for q in quiz.show_quiz("E3").questions)
     name = next(iter(BANK))
-    assert quiz.show(name, name).questions == (BANK[name],)
+    assert quiz.show_quiz(name, name).questions == (BANK[name],)
 
 
 @pytest.mark.parametrize("name", ["99", "03/none", "", None, 3, "<b>", 10**5000], ids=type)
 def test_what_is_no_question_is_named_with_what_there_is(name):
     with pytest.raises(ValueError, match="03/speed_up"):
-        quiz.show(name)
+        quiz.show_quiz(name)
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_the_static_page_holds_everything_and_folds_the_answers(lesson, own_record):
-    shown = quiz.show(lesson)
+    shown = quiz.show_quiz(lesson)
     page = shown._repr_html_()
     assert "<script" not in page
     assert "<style" not in page
@@ -54,17 +54,17 @@ def test_a_call_answers_and_is_kept(own_record):
     for kind in ("one", "several", "number", "order"):
         question = of_kind(kind)
         assert not quiz.answer(question.id, known.wrong(question))
-        assert [q.id for q in quiz.again().questions] == [question.id]
+        assert [q.id for q in quiz.ask_again().questions] == [question.id]
         assert quiz.answer(question.id, known.right(question))
-        assert quiz.again().questions == ()
+        assert quiz.ask_again().questions == ()
         kept = quiz.answers()[question]
         assert (kept.outcome, kept.given) == ("right", str(known.right(question)))
 
 
 def test_the_overview_counts_the_right_answers_of_a_lesson():
-    for question in quiz.show("00").questions:
+    for question in quiz.show_quiz("00").questions:
         quiz.answer(question.id, known.right(question))
-    count = len(quiz.show("00").questions)
+    count = len(quiz.show_quiz("00").questions)
     assert f"lesson 00 {count} of {count}" in quiz.overview()
 
 
@@ -74,7 +74,7 @@ def test_a_file_that_cannot_be_written_is_said_and_the_answer_is_graded(own_reco
     assert graded
     assert "Not saved" in str(graded)
     assert own_record.read_text() == "no progress"
-    assert "answered c" in parts(quiz.show("00/overlap").form())[2].value
+    assert "answered c" in parts(quiz.show_quiz("00/overlap").form())[2].value
 
 
 def parts(box):
@@ -86,7 +86,7 @@ def parts(box):
 @pytest.mark.parametrize("kind", questions.HOW)
 def test_the_live_form_answers_with_feedback(kind, own_record):
     question = of_kind(kind)
-    box = quiz.show(question.id).form()
+    box = quiz.show_quiz(question.id).form()
     inputs, button, status = parts(box)
     assert "Not answered yet" in status.value
     assert 'role="status"' in status.value
@@ -101,7 +101,7 @@ def test_the_live_form_answers_with_feedback(kind, own_record):
     button.click()
     assert "✓" in status.value
     assert "<details>" in status.value
-    again = quiz.show(question.id).form()
+    again = quiz.show_quiz(question.id).form()
     assert "You answered" in parts(again)[2].value
 
 
@@ -116,14 +116,14 @@ def put(kind, inputs, answer):
 
 
 def test_where_nothing_was_wrong_the_page_says_so_and_asks_for_no_answer(own_record):
-    shown = quiz.again()
+    shown = quiz.ask_again()
     for said in (str(shown), shown._repr_html_()):
         assert "Nothing to repeat" in said
         assert "Run this cell" not in said
 
 
 def test_colab_gets_one_form_and_everybody_else_both(monkeypatch):
-    shown, empty = quiz.show("00"), quiz.again()
+    shown, empty = quiz.show_quiz("00"), quiz.ask_again()
     assert set(shown._repr_mimebundle_()) == {"text/plain", "text/html", VIEW}
     monkeypatch.setitem(sys.modules, "google.colab", None)
     assert set(shown._repr_mimebundle_()) == {"text/plain", VIEW}

@@ -34,7 +34,7 @@ def _own(own_record):
 
 def written(*entries):
     record.keep(*entries)
-    return summary.write().read_text("utf-8")
+    return summary.write_summary().read_text("utf-8")
 
 
 def part(text, number):

@@ -55,9 +55,8 @@ def test_a_stored_answer_is_read_back_under_its_own_name(file):
 
 
 def test_an_unknown_name_is_refused():
-    for name in ("nonsense", "../tpu_programs/quickstart", "products"):
-        with pytest.raises(ValueError, match=f"program {name}-v5e"):
-            ah.course.stored_step(name)
+    with pytest.raises(ValueError, match="nonsense-v5e"):
+        ah.course.stored_step("nonsense")
     with pytest.raises(ValueError, match="3, 3, 3"):
         ah.course.stored_product(3, 3, 3)
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from accel_helpers.course.stored_steps import stored
+from accel_helpers.course.stored_steps import stored_step
 from accel_helpers.tpu.answers import CompiledStep
 from accel_helpers.tpu.compiler import compile_training_step
 from accel_helpers.tpu.environment import Environment
@@ -114,7 +114,7 @@ def test_an_answer_names_the_format_of_the_models_numbers(keras, tmp_path, polic
 def test_the_stored_answers_for_resnet50_are_there_in_both_formats():
     for policy, largest in {"mixed_bfloat16": 512, "float32": 256}.items():
         name = "resnet50" if policy != "float32" else "resnet50-float32"
-        small, large = stored(name), stored(f"{name}-large")
+        small, large = stored_step(name), stored_step(f"{name}-large")
         assert small.policy == large.policy == policy
         assert f", in {policy}, " in str(small)
         assert (small.verdict, large.verdict, large.largest_batch) == ("fits", "too large", largest)

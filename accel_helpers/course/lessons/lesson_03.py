@@ -7,7 +7,12 @@ from statistics import mean
 from accel_helpers._values.words import format_seconds, shown, times
 from accel_helpers.course.checks import Check, Told, WordCheck, ask
 from accel_helpers.course.climb import TAKES_AWAY, Climb
-from accel_helpers.course.lessons.pretend_device import COMPILING, ORDER, TRUTH, device_for
+from accel_helpers.course.lessons.pretend_device import (
+    COMPILING,
+    ORDER,
+    PRACTICE_TRUTH,
+    practice_device,
+)
 from accel_helpers.fit.profile_result import gain_in_words
 from accel_helpers.measure import pictures
 from accel_helpers.measure.measurement import FASTER
@@ -20,12 +25,12 @@ class Benchmark(Check):
     # (the seconds that it says after so many steps, message, hint)
     slips = (
         (
-            lambda steps: TRUTH["C"],
+            lambda steps: PRACTICE_TRUTH["C"],
             "The sending is inside.",
             "This one asks for the step alone: send before the clock.",
         ),
         (
-            lambda steps: TRUTH["A"] + COMPILING / steps,
+            lambda steps: PRACTICE_TRUTH["A"] + COMPILING / steps,
             "The first run compiles, and that time is still inside.",
             "Let the device run once, and wait for it, before you read the clock.",
         ),
@@ -35,7 +40,7 @@ class Benchmark(Check):
             "run() returns a job. Something must wait for that job before the clock is read.",
         ),
         (
-            lambda steps: TRUTH["A"] * steps,
+            lambda steps: PRACTICE_TRUTH["A"] * steps,
             "Those are all your steps together.",
             "Divide by the number of steps between the two clock readings.",
         ),
@@ -43,20 +48,20 @@ class Benchmark(Check):
 
     def grade(self, answer: object) -> str:
         """Time the device by the answer. Returns and raises as every check does."""
-        device = device_for("A")
+        device = practice_device("A")
         verbs = "The device has four verbs: send(data), run(batch), wait(job) and clock()."
         seconds = ask(answer, device, hint=verbs)
         hint = "Return the difference of two clock readings."
         if not isinstance(seconds, float):
             raise Told(f"The function returned {shown(seconds)}, not a time in seconds.", hint)
         said = f"Your timing says {format_seconds(max(seconds, 0))}"
-        if math.isclose(seconds, TRUTH["A"], rel_tol=0.05):
+        if math.isclose(seconds, PRACTICE_TRUTH["A"], rel_tol=0.05):
             return f"{said}; the device's own record says the same."
         steps = max(device.steps, 1)
         for wrong_seconds, message, slip_hint in self.slips:
             if math.isclose(seconds, wrong_seconds(steps), rel_tol=0.05):
                 raise Told(f"{said}. {message}", slip_hint)
-        raise Told(f"{said}, and it is {format_seconds(TRUTH['A'])}.", hint)
+        raise Told(f"{said}, and it is {format_seconds(PRACTICE_TRUTH['A'])}.", hint)
 
 
 _HINTS = {

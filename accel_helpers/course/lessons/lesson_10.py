@@ -179,7 +179,7 @@ def ladder(models: Sequence[Score]) -> pictures.Picture:
     best = models[0]
     notes = [f"{100 * best.accuracy:.1f} %"]
     for before, after in pairwise(models):
-        change = scores.change(before, after)
+        change = scores.compare_scores(before, after)
         _, _, note = str(change).partition(": ")
         notes.append(note)
         if change.verdict == scores.BETTER:

@@ -7,7 +7,7 @@ until it has finished. Its clock is its own, so every machine sees the same.
 import math
 
 # The right answer of each benchmark, in seconds for a step; that of C includes the sending.
-TRUTH = {"A": 0.0101, "B": 0.0101, "C": 0.0401, "D": 0.0022}
+PRACTICE_TRUTH = {"A": 0.0101, "B": 0.0101, "C": 0.0401, "D": 0.0022}
 # The seconds that the pretend device takes to accept an order, to compile, and to copy a batch.
 ORDER = 0.0001
 COMPILING = 2.0
@@ -78,10 +78,10 @@ class Device:
         self._now = max(self._now, job)
 
 
-def device_for(letter: str) -> Device:
+def practice_device(letter: str) -> Device:
     """Return the device of a broken benchmark, "A" to "D": D has short steps and a coarse clock.
 
-    >>> 2 < device_for("A").run("images") < 2.1  # the first run compiles
+    >>> 2 < practice_device("A").run("images") < 2.1  # the first run compiles
     True
     """
     if letter == "D":

@@ -173,10 +173,13 @@ def test_the_benchmarks_that_lesson_03_shows_are_as_wrong_as_it_says():
     shown = re.search(r"```python\n(def broken_a.*?)```", "\n".join(cells), re.S)[1]
     rest = next(cell for cell in cells if cell.startswith("def broken_b")).split("\nfor ")[0]
     exec(shown + rest, scope)
-    said = {n: scope[f"broken_{n.lower()}"](lesson_03.device_for(n)) for n in lesson_03.TRUTH}
+    said = {
+        n: scope[f"broken_{n.lower()}"](lesson_03.practice_device(n))
+        for n in lesson_03.PRACTICE_TRUTH
+    }
     assert said == pytest.approx({"A": 0.0001, "B": 0.2101, "C": 0.0101, "D": 0})
     assert "says 0.1 ms where the truth is 10.1 ms" in text
-    assert lesson_03.TRUTH["A"] == 0.0101
+    assert lesson_03.PRACTICE_TRUTH["A"] == 0.0101
     assert not exercises()["03/a"](scope["broken_a"]).ok
 
 
