@@ -14,7 +14,7 @@ MIN_IMAGES = 30  # from fewer, an interval would promise too much
 BETTER, WORSE = "better", "worse"
 VERDICTS = (BETTER, WORSE, SAME)
 
-__all__ = ["Score", "change"]
+__all__ = ["Score", "compare_scores"]
 
 
 @dataclass(frozen=True)
