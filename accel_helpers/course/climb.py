@@ -4,7 +4,6 @@ Up to tf.data each stage keeps the changes before it; resident takes the place o
 and the last one goes back to the small batch, since a large one can cost accuracy.
 """
 
-import math
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -12,9 +11,9 @@ from typing import Any
 
 from accel_helpers._values.words import wrapped
 from accel_helpers.course.quickstart import quickstart_model
-from accel_helpers.fit.clock import TimeBox, Timed, epochs_of, take_turns, until
+from accel_helpers.fit.clock import TimeBox, Timed, epochs_of, take_turns
 from accel_helpers.fit.images import Images
-from accel_helpers.fit.resident import fit_seeds
+from accel_helpers.fit.resident import start_anew
 from accel_helpers.fit.resident_turns import TimedResident, resident_training
 from accel_helpers.fit.training import BATCH_SIZE, Training
 from accel_helpers.machine import backend, runtime
@@ -44,7 +43,8 @@ TAKES_AWAY = {
 }
 FIRST = 3  # stages are never left out
 LAST_STAGE = 0.3  # share of the time that is left when no further stage is begun
-TURNS = 100  # a turn takes about this part of the seconds: one in 100
+ROUNDS = 7
+TURNS = 250  # a turn takes about this part of the seconds: one in 250
 SEEDS = 3  # trainings whose accuracy is averaged
 LEARNING_EPOCHS = 5  # epochs of each of these trainings
 LEARNING_PICTURES = 4_096  # of each of these trainings, at most
@@ -136,11 +136,12 @@ def measure_climb(images: Images, *, seconds: float = 10.0) -> Climb:
         timed[name].warm_up(seconds)
     # From the order of urgency back to the order climbed.
     climbed = {name: timed[name] for name in (DEFAULT, *TAKES_AWAY) if name in timed}
-    # an interval takes five rounds, and a turn is short
-    turns = take_turns(climbed, until(box, overtime=math.inf))
+    turns = take_turns(climbed, lambda turns: len(turns[DEFAULT]) == ROUNDS)
     # Repeated pictures would hide what is learned.
     count = min(len(x), images.different, LEARNING_PICTURES)
-    accuracy = {size: _accuracy(size, images, count) for size in (BATCH_SIZE, LARGE_BATCH)}
+    accuracy = {}
+    for name in (DEFAULT, BIGGER):
+        accuracy[trainings[name].batch_size] = _accuracy(climbed[name], images, count)
     stages = []
     for name in climbed:
         epoch = Measurement.from_samples(epochs_of(turns[name]), name=name)
@@ -200,17 +201,18 @@ def trainings_of(x, y) -> tuple[dict[str, Training], list[str]]:
     return trainings, notes
 
 
-def _accuracy(batch_size: int, images: Images, count: int) -> tuple[float, ...]:
-    """Train the model anew with each seed on so many pictures; return the share that is right."""
+def _accuracy(timed: Timed, images: Images, count: int) -> tuple[float, ...]:
+    """Train a model anew with each seed, and return the share of right test pictures."""
     import keras
 
     x = images.x_train[:count].astype("float32") / 255
     x_test = images.x_test.astype("float32") / 255
-    # The seed is that of `fit_seeds`.
-    make_model = partial(quickstart_model, dropout=0, seed=None)
-    options = {"seeds": SEEDS, "batch_size": batch_size, "epochs": LEARNING_EPOCHS}
+    size = timed.training.batch_size
+    model = timed.model
     shares = []
-    for model in fit_seeds(make_model, x, images.y_train[:count], **options):
+    for seed in range(SEEDS):
+        start_anew(model, quickstart_model(dropout=0, seed=seed))
+        model.fit(x, images.y_train[:count], batch_size=size, epochs=LEARNING_EPOCHS, verbose=0)
         # The model is called itself, since `predict` would compile a further program.
         scores = model(x_test, training=False)
         answers = keras.ops.convert_to_numpy(scores).argmax(axis=-1)

@@ -40,7 +40,7 @@ class TimedResident(Timed):
         return super()._short_epoch(2 ** ceil(log2(steps)))
 
     def _fit(self, steps, epochs, warm_steps, is_enough=None) -> list[EpochMarks]:
-        """Train by `fit_resident`, an epoch more, since each new length of an epoch compiles."""
+        """Train by `fit_resident`; a part of an epoch once more, which starts and compiles before."""
         import keras
 
         watch = epoch_watch(self._clock)
@@ -51,8 +51,9 @@ class TimedResident(Timed):
             on_epoch_end=watch.on_epoch_end,
             on_train_end=watch.on_train_end,
         )
+        before = 1 if steps else 0
         arguments = self.training.shortened(steps)
-        arguments |= {"epochs": epochs + 1, "verbose": 0, "seed": 0}
+        arguments |= {"epochs": before + epochs, "verbose": 0, "seed": 0}
         with self.training.on_its_device(), held_back():
             self.model.fit(**arguments, callbacks=[between_epochs])
-        return watch.epochs[1:]
+        return watch.epochs[before:]
