@@ -71,7 +71,7 @@ def of_file(path: Path) -> dict:
         return found
     gain = change.gain
     found |= {"change": change.name, "gain": gain.verdict, "interval": gain.interval}
-    if gain.verdict == "faster" and change.call is not None:
+    if gain.verdict == "faster" and change.training is not None:
         given = {"x": x, "y": y, **arguments}
         given = {name: value for name, value in given.items() if value is not None}
         found["again"] = again(profile, (make_model, given), change.apply())

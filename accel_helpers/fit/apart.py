@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from math import prod
 
 from accel_helpers.fit import take_away
+from accel_helpers.fit.batches import bytes_of_a_sample, why_no_room
 from accel_helpers.fit.borrowed_callbacks import BorrowedCallbacks
 from accel_helpers.fit.checked import said_where_it_does_not_fit
 from accel_helpers.fit.clock import TimeBox, Timed, Turn, epochs_of, take_turns, until
@@ -126,7 +127,12 @@ class Apart:
         model = self.as_it_is.model
         fewest = take_away.fewest_samples(model)
         size = samples_in(self.batches[0])
-        other_size = fewest if size >= FEW_TIMES * fewest else FEW_TIMES * size
+        other_size = fewest
+        if size < FEW_TIMES * fewest:
+            other_size = FEW_TIMES * size
+            if why_no_room(other_size * bytes_of_a_sample(model)):
+                self.notes.append("one batch size")
+                return {}
         self._sizes = (size, other_size)
         batch = take_away.resized(self.batches[0], other_size)
         try:

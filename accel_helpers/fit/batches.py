@@ -1,9 +1,12 @@
 """The batches of a training: in another size, as arrays in memory, and how large they are."""
 
 from dataclasses import replace
-from math import ceil
+from math import ceil, prod
 
+from accel_helpers.fit.device_memory import free_here
 from accel_helpers.fit.training import ARRAYS, DATASET, Training, samples_in
+
+SPARE_MEMORY = 0.5  # share of the free memory that a change, or a larger batch, may take
 
 
 def in_batches(training: Training, batch_size: int) -> Training:
@@ -72,3 +75,25 @@ def shapes_change(batches: list) -> bool:
     for batch in batches:
         shapes.append([tensor.shape[1:] for tensor in keras.tree.flatten(batch)])
     return shapes.count(shapes[0]) < len(shapes)
+
+
+def bytes_of_a_sample(model) -> int:
+    """Return about how many bytes a step keeps of a sample, as far as the layers tell it.
+
+    A process that runs out of memory is ended, and a notebook's kernel with all that is in it.
+    """
+    import keras
+
+    numbers = 0
+    for tensor in keras.tree.flatten([getattr(layer, "output", []) for layer in model.layers]):
+        numbers += prod(length or 1 for length in tensor.shape)
+    # four bytes each, and as many on the way back
+    return 8 * numbers
+
+
+def why_no_room(needed: float) -> str:
+    """Return why so many bytes are not kept in memory; "" where they fit."""
+    free = free_here()
+    if free is None or needed < SPARE_MEMORY * free:
+        return ""
+    return "it may not fit into memory"

@@ -7,10 +7,16 @@ import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from math import prod
 
-from accel_helpers.fit import device_memory, other_backend, resident_turns
-from accel_helpers.fit.batches import bytes_in, in_batches, on_arrays, shapes_change
+from accel_helpers.fit import other_backend, resident_turns
+from accel_helpers.fit.batches import (
+    bytes_in,
+    bytes_of_a_sample,
+    in_batches,
+    on_arrays,
+    shapes_change,
+    why_no_room,
+)
 from accel_helpers.fit.training import ARRAYS, DATASET, Training, samples_in
 from accel_helpers.machine import backend
 
@@ -23,7 +29,6 @@ BATCH_FACTOR = 8  # batches at most so many times as large
 FEWEST_STEPS = 4  # of an epoch in larger batches
 GROUPED_STEPS = 16  # so many steps per execution
 WORKERS = 4  # threads wait for files at the same time, however few cores there are
-SPARE_MEMORY = 0.5  # share of the free memory that a change may take
 AUTOTUNE = -1  # tf.data's
 TEXT_LAYERS = {"TextVectorization", "StringLookup"}
 
@@ -86,7 +91,7 @@ def _of_steps(verdict: str, training: Training, model, batches: list) -> Iterato
 def _of_input(training: Training, model, batches: list) -> Iterator[Proposal]:
     """Yield what to try where a training waits for its input."""
     data = training.arguments["x"]
-    too_large = _why_no_room(training.steps * bytes_in(batches[0]))
+    too_large = why_no_room(training.steps * bytes_in(batches[0]))
     if training.form == DATASET:
         yield _with(training, "prefetch(AUTOTUNE)", x=data.prefetch(AUTOTUNE))
         yield Proposal("num_parallel_calls=AUTOTUNE", reason="set it in your own .map")
@@ -203,25 +208,11 @@ def _larger_batches(training: Training, model, batches: list) -> Proposal:
     """Propose batches eight times as large, or less where an epoch has few steps."""
     factor = max(2, min(BATCH_FACTOR, training.steps // FEWEST_STEPS))
     size = factor * samples_in(batches)
-    reason = _why_no_room(size * _bytes_of_a_sample(model))
+    reason = why_no_room(size * bytes_of_a_sample(model))
     if training.steps < 2 * FEWEST_STEPS:
         reason = f"an epoch has only {training.steps} steps"
     larger = partial(in_batches, training, size)
     return Proposal(f"batch_size={size}", larger, reason, note="batches", alters=True)
-
-
-def _bytes_of_a_sample(model) -> int:
-    """Return about how many bytes a step keeps of a sample, as far as the layers tell it.
-
-    A process that runs out of memory is ended, and a notebook's kernel with all that is in it.
-    """
-    import keras
-
-    numbers = 0
-    for tensor in keras.tree.flatten([getattr(layer, "output", []) for layer in model.layers]):
-        numbers += prod(length or 1 for length in tensor.shape)
-    # four bytes each, and as many on the way back
-    return 8 * numbers
 
 
 def _in_32_bits(training: Training) -> Iterator[Proposal]:
@@ -236,11 +227,3 @@ def _in_32_bits(training: Training) -> Iterator[Proposal]:
     x_in_32_bits = keras.tree.map_structure(smaller, x)
     if bytes_in(x_in_32_bits) < bytes_in(x):
         yield _with(training, "float32 arrays", x=x_in_32_bits)
-
-
-def _why_no_room(needed: float) -> str:
-    """Return why so many bytes are not kept in memory; "" where they fit."""
-    free = device_memory.free_here()
-    if free is None or needed < SPARE_MEMORY * free:
-        return ""
-    return "it may not fit into memory"

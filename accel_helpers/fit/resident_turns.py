@@ -40,7 +40,7 @@ class TimedResident(Timed):
         return super()._short_epoch(2 ** ceil(log2(steps)))
 
     def _fit(self, steps, epochs, warm_steps, is_enough=None) -> list[EpochMarks]:
-        """Train by `fit_resident`; a part of an epoch once more, which starts and compiles before."""
+        """Train by `fit_resident`; parts of epochs once more: the first one may compile."""
         import keras
 
         watch = epoch_watch(self._clock)

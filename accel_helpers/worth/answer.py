@@ -96,7 +96,11 @@ class Answer:
         words = self._words(self.row)
         here = _span(self.seconds)
         short = _short(self.row.float16_seconds)
-        return sentences[name].format(answer=self, row=self.row, here=here, short=short, **words)
+        # the names that Keras gives say nothing
+        kind, _, _ = self.model.partition("_")
+        training = "your training" if kind in ("sequential", "functional") else self.model
+        words |= {"training": training, "here": here, "short": short}
+        return sentences[name].format(answer=self, row=self.row, **words)
 
     def _words(self, row: Row) -> dict[str, str]:
         """Return the cells of a chip's row behind its name, in the order of the columns."""
