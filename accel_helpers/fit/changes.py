@@ -43,6 +43,7 @@ class Proposal:
     note: str = ""  # the name of a sentence on what else it changes
     timed: str = EPOCHS  # or one of the others above
     alters: bool = False  # whether it alters the training itself: batch size, precision
+    whole: bool = False  # whether only whole epochs show it: a cache keeps nothing of a part
 
 
 def proposals(verdict: str, training: Training, model, batches: list) -> Iterator[Proposal]:
@@ -95,8 +96,8 @@ def _of_input(training: Training, model, batches: list) -> Iterator[Proposal]:
     if training.form == DATASET:
         yield _with(training, "prefetch(AUTOTUNE)", x=data.prefetch(AUTOTUNE))
         yield Proposal("num_parallel_calls=AUTOTUNE", reason="set it in your own .map")
-        cached = data.cache().prefetch(AUTOTUNE)
-        yield _with(training, ".cache()", too_large, "frozen", x=cached)
+        cached = partial(training.changed, x=data.cache().prefetch(AUTOTUNE))
+        yield Proposal(".cache()", cached, too_large, "frozen", whole=True)
     elif training.form == ARRAYS:
         yield from _in_32_bits(training)
     else:

@@ -18,6 +18,10 @@ PILOT_STEPS = 64
 SHORTEST_STEP = 1e-5  # seconds; no fit is faster, and a clock may say so
 MOST_VALIDATION = 2  # turns: of a longer validation a part is timed
 LONG_STEP = 4  # turns
+# An epoch that is shorter than so many turns is timed whole: a cache keeps nothing of a part.
+WHOLE_EPOCHS = 8
+# where it is shorter than so many, another epoch goes before it, to warm up
+WARMED_EPOCHS = 2
 MOST_ROUNDS = 12
 
 
@@ -129,8 +133,9 @@ class Timed:
         self._traces = traces
         self._turn_seconds = turn_seconds
         # `_plan` sets these, once it is known how long a step takes
-        self._steps = 0  # of the only epoch of a turn; 0: whole epochs, of which the first warms up
-        self._epochs = 1  # whole ones that are timed
+        self._steps = 0  # of the only epoch of a turn; 0: whole epochs
+        self._warm_epochs = 0
+        self._epochs = 1
         # of the validation, that are timed and that there are; 0: it is timed whole
         self._validation_steps = 0
         self._all_validation_steps = 0
@@ -179,11 +184,9 @@ class Timed:
     def turn(self) -> Turn:
         """Take a turn."""
         started = self._clock()
-        if self._steps:
-            turns = [self._turn_of(marks) for marks in self._fit(self._steps, 1, self._half)]
-        else:
-            _, *epochs = self._fit(0, 1 + self._epochs, self._group)
-            turns = [self._turn_of(marks) for marks in epochs]
+        warm_steps = self._half or self._group
+        epochs = self._fit(self._steps, self._warm_epochs + self._epochs, warm_steps)
+        turns = [self._turn_of(marks) for marks in epochs[self._warm_epochs :]]
         epoch = statistics.fmean(turn.epoch for turn in turns)
         validation = statistics.fmean(turn.validation for turn in turns)
         self.last = Turn(epoch, validation)
@@ -191,9 +194,14 @@ class Timed:
         return self.last
 
     @property
+    def takes_whole_epochs(self) -> bool:
+        """Whether a turn trains whole epochs, and not a part of one."""
+        return not self._steps
+
+    @property
     def notes(self) -> list[str]:
         """What to know about the seconds of an epoch, in sentences."""
-        if not self._steps:
+        if self.takes_whole_epochs:
             return []
         return [
             f"{self._steps:,} of {self.training.steps:,} steps are trained in each turn, and the "
@@ -233,6 +241,10 @@ class Timed:
         epoch = self.training.steps * step
         self.last = Turn(epoch)
         self._epochs = max(1, round(self._turn_seconds / epoch))
+        self._warm_epochs = int(epoch < WARMED_EPOCHS * self._turn_seconds)
+        self._steps = 0
+        if epoch < WHOLE_EPOCHS * self._turn_seconds:
+            return
         # half of the steps warm up; of very long ones one has to do
         fewest = 2 if step < LONG_STEP * self._turn_seconds else 1
         groups = max(fewest, ceil(self._turn_seconds / step / self._group))
@@ -261,7 +273,7 @@ class Timed:
         validation = marks.validation
         seconds = marks.over - marks.began - validation
         seconds += (self.training.steps - steps) * pace
-        if validation and self._steps and marks.is_paced:
+        if validation and not self._warm_epochs and marks.is_paced:
             # fit prepares the validation behind the last step, once in each call of it
             last_steps = (steps - marks.last_step) * pace
             seconds -= max(marks.steps_over - marks.last_began - last_steps, 0.0)

@@ -22,7 +22,9 @@ from accel_helpers.fit.training import Training
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
 
-LATE = "the time was up"  # the reason for which a change was not tried
+# reasons for which a change was not tried
+LATE = "the time was up"
+LONG = "an epoch is too long for this: give it more seconds"
 MOSTLY = 0.5  # share of the whole training above which the compilation is the verdict
 OVERTIME = 0.2  # share of the box by which a change may be late, for the sake of five rounds
 LITTLE = 1.2  # times as fast: a change that can gain no more gets no more rounds
@@ -175,6 +177,8 @@ def _tried(
         reason = proposal.reason
         if not reason and box.seconds_left() + OVERTIME * box.seconds < needed:
             reason = LATE
+        if not reason and proposal.whole and not timed.takes_whole_epochs:
+            reason = LONG
         if not reason:
             try:
                 tried.append(_try(proposal, apart, callback_seconds))

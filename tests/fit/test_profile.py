@@ -2,6 +2,7 @@
 
 import functools
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -250,6 +251,30 @@ def test_time_fit_uses_its_seconds_and_times_also_what_compiles_for_longer(keras
     used = device.clock.now - compiling
     least = 0 if compiling else 0.9 * SECONDS
     assert least < used < 1.5 * SECONDS
+
+
+@pytest.mark.parametrize(("batches", "is_tried"), [(8, True), (60, False)])
+def test_a_cache_is_tried_where_whole_epochs_fit(keras, batches, is_tried):
+    tf = pytest.importorskip("tensorflow")
+
+    def read(number):
+        time.sleep(0.02)
+        return np.ones((SAMPLES, 3), "float32")
+
+    def pair(number):
+        x = tf.ensure_shape(tf.numpy_function(read, [number], tf.float32), (SAMPLES, 3))
+        return x, x[:, :1]
+
+    def make_model():
+        model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])
+        model.compile("sgd", "mse")
+        return model
+
+    profile = profile_fit(make_model, tf.data.Dataset.range(batches).map(pair), seconds=6)
+    tried = {change.name: change.gain.verdict for change in profile.tried}
+    assert profile.verdict == "input"
+    assert tried.get(".cache()") == ("faster" if is_tried else None)
+    assert (".cache()" in profile.not_tried) != is_tried
 
 
 @pytest.mark.slow
