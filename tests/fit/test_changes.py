@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from accel_helpers.fit import changes, device_memory
+from accel_helpers.fit import batches as fit_batches
+from accel_helpers.fit import changes
 from accel_helpers.fit.batches import in_batches
 from accel_helpers.fit.changes import ELSEWHERE
 from accel_helpers.fit.checked import checked
@@ -170,7 +171,7 @@ def test_what_is_not_tried_has_a_reason(call_of):
 
 
 def test_what_does_not_fit_into_memory_is_not_tried(call_of, monkeypatch):
-    monkeypatch.setattr(device_memory, "free_here", lambda: 1000)
+    monkeypatch.setattr(fit_batches, "free_here", lambda: 1000)
     found = proposed("input", call_of(BATCHES))
     assert "memory" in found["an epoch kept in memory"].reason
     found = proposed("input", call_of(DATASET))

@@ -225,7 +225,7 @@ def test_a_long_epoch_is_calculated_from_a_part_of_it(keras):
     profile = device.profile(steps=40 * STEPS)
     assert profile.verdict == "overhead"
     assert profile.epoch.median == pytest.approx(40 * device.epoch, rel=0.1)
-    assert device.clock.now < 1.2 * SECONDS
+    assert device.clock.now < 1.5 * SECONDS
 
 
 @pytest.mark.parametrize(("epochs", "verdict"), [(2, "compilation"), (1000, "overhead")])
