@@ -291,12 +291,13 @@ def lines(
         ordered = sorted(axes.lines, key=lambda line: line.get_ydata()[-1], reverse=True)
         right = (1, 0.5)
         axes.legend(handles=ordered, loc="center left", bbox_to_anchor=right, frameon=False)
-        for place, (text, point) in enumerate((marks or {}).items()):
+        from_the_left = sorted((marks or {}).items(), key=lambda mark: mark[1])
+        for place, (text, point) in enumerate(from_the_left):
             axes.plot(*point, "o", color="black", ms=5, zorder=4)
-            # On both sides in turns, since two may be close together.
-            beside = {"xytext": (-7, 4), "ha": "right"}
+            # The first one's words stand on its right, away from the axis; two may be close.
+            beside = {"xytext": (7, -11), "ha": "left"}
             if place % 2:
-                beside = {"xytext": (7, -11), "ha": "left"}
+                beside = {"xytext": (-7, 4), "ha": "right"}
             axes.annotate(text, point, textcoords="offset points", zorder=4, **beside)
             texts.append(text)
         return finished(axes.figure, texts)
