@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import truediv
 from statistics import median
 from typing import ClassVar
 
@@ -25,7 +26,7 @@ class Parts:
 
     >>> parts = Parts((4.0, 4.1), {"compute": (3.0, 3.1), "overhead": (1.0, 1.0)}, "a step")
     >>> print(parts)
-    a step takes 4.05 s: compute 75 %, overhead 25 %
+    a step takes 4 s: compute 75 %, overhead 25 %
     >>> parts.verdict
     'compute'
     """
@@ -38,17 +39,21 @@ class Parts:
 
     @property
     def shares(self) -> dict[str, float]:
-        """The share of each part in the whole, from 0 to 1: the middle of all rounds."""
-        return {part: self.interval(part)[0] for part in self.rounds}
+        """The share of each part in the whole: the middle of all rounds, together at most 1."""
+        middles = {}
+        for part, seconds in self.rounds.items():
+            middles[part] = median(map(truediv, seconds, self.wholes))
+        # the middles of parts that vary may add to more than all
+        total = max(sum(middles.values()), 1.0)
+        return {part: middle / total for part, middle in middles.items()}
 
     def interval(self, part: str) -> tuple[float, float, float]:
         """Return the share of a part: the middle, and the ends of a 95 % interval.
 
         In fewer than five rounds there is no interval, and the ends are the middle.
         """
-        seconds = self.rounds.get(part, [0.0] * len(self.wholes))
-        shares = [each / whole for each, whole in zip(seconds, self.wholes, strict=True)]
-        middle = median(shares)
+        middle = self.shares[part]
+        shares = list(map(truediv, self.rounds[part], self.wholes))
         if len(shares) < FEW_SAMPLES:
             return middle, middle, middle
         low, high = locate(shares).interval

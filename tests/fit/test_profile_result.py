@@ -109,6 +109,11 @@ def test_a_share_lies_in_its_interval_and_ends_at_one():
     assert low <= middle <= high <= 1
 
 
+def test_the_shares_of_parts_that_vary_are_together_no_more_than_all():
+    parts = Parts(MANY, {"compute": (0.7, 0.2, 0.7) * 2, "overhead": (0.3, 0.8, 0.8) * 2})
+    assert sum(parts.shares.values()) == pytest.approx(1)
+
+
 # What is said
 
 
