@@ -43,7 +43,7 @@ TAKES_AWAY = {
 }
 FIRST = 3  # stages are never left out
 LAST_STAGE = 0.3  # share of the time that is left when no further stage is begun
-ROUNDS = 7
+ROUNDS = 6
 TURNS = 250  # a turn takes about this part of the seconds: one in 250
 SEEDS = 3  # trainings whose accuracy is averaged
 LEARNING_EPOCHS = 5  # epochs of each of these trainings
