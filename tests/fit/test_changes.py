@@ -343,5 +343,5 @@ def test_a_validation_gets_larger_batches_and_is_then_made_less_often(call_of):
 
 @pytest.mark.night
 def test_it_holds_on_jax_too(on_jax):
-    others = ("test_training.py", "test_take_away.py")
+    others = ("test_training.py", "test_taken_away.py")
     on_jax("not on_jax", __file__, *map(Path(__file__).with_name, others))
