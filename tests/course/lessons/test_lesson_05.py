@@ -128,8 +128,12 @@ def test_where_a_gpu_is_it_races_and_the_page_goes_on_with_what_came_out(keras, 
     monkeypatch.setitem(sys.modules, "pynvml", Counter())
     space = run(keras, table)
     assert space["joules"] == 7
-    outcome = record.newest("05/")["race"].outcome
-    assert outcome in ("held", "missed")
+    race = space["race"]
+    timings = (space["forecast"].here, race.slow, race.fast)
+    # on a machine that is very busy there may be fewer
+    has_five = min(len(each.samples) for each in timings) >= 5
+    expected = ("held", "missed") if has_five else ("too few samples",)
+    assert record.newest("05/")["race"].outcome in expected
     measured, *forecasts = space["choice"].rows
     assert [row.chip for row in forecasts] == ["T4", "L4", "A100", "H100"]
     assert space["choice"].row is measured
