@@ -2,6 +2,7 @@
 
 from functools import partial
 from math import ceil, log2
+from typing import Any
 
 from accel_helpers.fit.clock import Timed
 from accel_helpers.fit.resident import fit_resident
@@ -9,6 +10,7 @@ from accel_helpers.fit.training import ARRAYS, Training
 from accel_helpers.fit.watch import EpochMarks, epoch_watch
 from accel_helpers.machine.quiet import held_back
 
+LONGER_TURNS = 5  # times as long as those of others
 # arguments with which it can be timed: a part of an epoch, without validation
 ARGUMENTS = {"x", "y", "batch_size", "epochs", "shuffle", "verbose"}
 
@@ -35,12 +37,16 @@ def resident_training(training: Training) -> Training:
 class TimedResident(Timed):
     """A training of `resident_training`, timed on the first steps of the data."""
 
+    def __init__(self, training: Training, turn_seconds: float, **options: Any):
+        # what an epoch begins with is not told from its steps, so it has to be a small part
+        super().__init__(training, LONGER_TURNS * turn_seconds, **options)
+
     def _short_epoch(self, steps: int) -> int:
         # each length of an epoch compiles, so there are few of them
         return super()._short_epoch(2 ** ceil(log2(steps)))
 
     def _fit(self, steps, epochs, warm_steps, is_enough=None) -> list[EpochMarks]:
-        """Train by `fit_resident`; parts of epochs once more: the first one may compile."""
+        """Train by `fit_resident`, an epoch more: the first one of each length compiles."""
         import keras
 
         watch = epoch_watch(self._clock)
@@ -51,9 +57,8 @@ class TimedResident(Timed):
             on_epoch_end=watch.on_epoch_end,
             on_train_end=watch.on_train_end,
         )
-        before = 1 if steps else 0
         arguments = self.training.shortened(steps)
-        arguments |= {"epochs": before + epochs, "verbose": 0, "seed": 0}
+        arguments |= {"epochs": 1 + epochs, "verbose": 0, "seed": 0}
         with self.training.on_its_device(), held_back():
             self.model.fit(**arguments, callbacks=[between_epochs])
-        return watch.epochs[before:]
+        return watch.epochs[1:]
