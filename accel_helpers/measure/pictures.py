@@ -212,14 +212,16 @@ def bar(pieces: Mapping[str, float], *, title: str, whole: str = "a step") -> Pi
 
 
 def bars(things: Mapping[str, Mapping[str, float]], *, title: str) -> Picture:
-    """Draw a step of each thing as a bar in pieces, given in seconds, the same pieces in each."""
-    first = next(iter(things.values()))
-    colours = _colours(first)
+    """Draw a step of each thing as a bar in pieces, given in seconds; one may lack a piece."""
+    pieces_of_all: dict[str, float] = {}
+    for pieces in things.values():
+        pieces_of_all |= pieces
+    colours = _colours(pieces_of_all)
     starts = [0.0] * len(things)
     texts = list(things)
     with drawing(title, 1.0 + 0.32 * len(things)) as axes:
         for piece, colour in colours.items():
-            lengths = [pieces[piece] for pieces in things.values()]
+            lengths = [pieces.get(piece, 0.0) for pieces in things.values()]
             axes.barh(list(things), lengths, 0.62, starts, color=colour, label=piece)
             for place, length in enumerate(lengths):
                 starts[place] += length

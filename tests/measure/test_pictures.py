@@ -147,7 +147,7 @@ def test_the_pieces_of_a_bar_lie_end_to_end():
 def test_a_piece_has_the_same_colour_in_every_picture():
     assert len({*pictures.PIECES.values()}) == len(pictures.PIECES)
     epoch = pictures.bar({"input": 3.0, "overhead": 1.0}, title="T", whole="an epoch")
-    both = pictures.bars({"a": {"input": 3.0, "overhead": 1.0}}, title="T")
+    both = pictures.bars({"a": {"input": 3.0}, "b": {"overhead": 1.0}}, title="T")
     for piece in ("input", "overhead"):
         assert columns(epoch, pictures.PIECES[piece])
         assert columns(both, pictures.PIECES[piece])

@@ -91,7 +91,7 @@ def modes(found: Mapping[str, Parts]) -> pictures.Picture:
     overheads = []
     for name, parts in found.items():
         steps[name] = parts.seconds
-        overhead = format_seconds(parts.seconds["overhead"])
+        overhead = format_seconds(parts.seconds.get("overhead", 0.0))
         overheads.append(f"{name} {overhead}")
     title = f"Overhead of a step: {', '.join(overheads)}"
     return pictures.bars(steps, title=title)
