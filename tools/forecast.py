@@ -42,7 +42,7 @@ def read(path):
     rows, others, by_name = [], {}, {chip.name: chip for chip in hardware.load()}
     for row in csv.DictReader(Path(path).read_text("utf-8").splitlines()):
         name, precision = row["chip"], row["precision"]
-        full = step_time.FULL.get(name.split()[-1], name)  # of "NVIDIA A100", Colab's
+        full = step_time.FULL_NAMES.get(name.split()[-1], name)  # of "NVIDIA A100", Colab's
         chip = by_name.get(name) or hardware.match(full)
         if chip is None or chip.kind != "GPU":
             others[row["id"]] = f"{name} is {'a TPU' if chip else 'not in the table'}"

@@ -128,7 +128,7 @@ def measure_climb(images: Images, *, seconds: float = 10.0) -> Climb:
     trainings, notes = trainings_of(x, images.y_train)
     timed: dict[str, Timed] = {}
     for name, training in trainings.items():
-        if len(timed) >= FIRST and box.share_left() < LAST_STAGE:
+        if len(timed) >= FIRST and box.seconds_left() < LAST_STAGE * seconds:
             notes.append(f"{name} is left out: the time was up.")
             continue
         clock = TimedResident if name in (RESIDENT, RESIDENT_SMALL) else Timed

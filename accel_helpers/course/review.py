@@ -11,7 +11,7 @@ __all__ = ["both_answers", "missed"]
 
 
 @dataclass(frozen=True)
-class Answer:
+class ExamAnswer:
     """An exam question with its two answers.
 
     The first lines of the file ``data/exam_answers.toml`` explain the fields.
@@ -43,16 +43,16 @@ class Answer:
 
 
 @functools.cache
-def answers() -> tuple[Answer, ...]:
+def answers() -> tuple[ExamAnswer, ...]:
     """Return the exam questions that the course answers, in their order."""
-    return questions.stored(questions.DATA / "exam_answers.toml", "answer", Answer)
+    return questions.stored(questions.DATA / "exam_answers.toml", "answer", ExamAnswer)
 
 
 @dataclass(frozen=True, repr=False)
 class Review(Shown):
     """Questions of the exam with both answers, which a notebook folds away below each."""
 
-    answers: tuple[Answer, ...]
+    answers: tuple[ExamAnswer, ...]
     note: str = ""  # stands above them, and they are not folded away
     macro = "review"
 

@@ -36,7 +36,7 @@ def checked(make_model, x, y, arguments: Mapping[str, Any]) -> Training:
     for name in arguments:
         if name not in accepted:
             raise TypeError(f"{name} is no argument of fit, which takes {', '.join(accepted)}.")
-    training = Training(_maker_of(make_model), {}).changed(x=x, y=y, **arguments)
+    training = Training(maker_of(make_model), {}).changed(x=x, y=y, **arguments)
     if x is None:
         raise TypeError("x is missing: give the data as for fit.")
     if training.form == ARRAYS:
@@ -146,7 +146,7 @@ def _steps(training: Training) -> int:
     return batches
 
 
-def _maker_of(make_model) -> Callable[[], Any]:
+def maker_of(make_model) -> Callable[[], Any]:
     """Return a function that makes the model: the one that was given, or copies of a model."""
     import keras
 
@@ -188,15 +188,20 @@ def copies_of(model) -> Callable[[], Any]:
     return make_model
 
 
-def replicas(model) -> int:
-    """Return on how many devices a model is trained at a time."""
+def several_devices(model) -> str:
+    """Return why a model is trained on several devices, and what to do; "" where it is on one."""
     import keras
 
     distribution = keras.distribution.distribution()
-    if distribution is not None:
-        return distribution.device_mesh.devices.size
     strategy = getattr(model, "distribute_strategy", None)
-    return getattr(strategy, "num_replicas_in_sync", 1)
+    if distribution is not None and distribution.device_mesh.devices.size > 1:
+        return (
+            "a distribution over several devices is set: keras.distribution.set_distribution(None) "
+            "takes it off"
+        )
+    if getattr(strategy, "num_replicas_in_sync", 1) > 1:
+        return "it has several replicas: make it outside the strategy's scope"
+    return ""
 
 
 @contextmanager

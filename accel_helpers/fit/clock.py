@@ -37,10 +37,6 @@ class TimeBox:
         """Return the seconds until the time is up; below zero afterwards."""
         return self._end - self.clock()
 
-    def share_left(self) -> float:
-        """Return the share of the box that is left, from 1 down to 0 and below."""
-        return self.seconds_left() / self.seconds
-
 
 @dataclass(frozen=True)
 class Turn:
@@ -48,6 +44,15 @@ class Turn:
 
     epoch: float  # all of it
     validation: float = 0.0  # within it
+
+
+@dataclass(frozen=True)
+class FirstFit:
+    """The first training of a model, which compiles."""
+
+    steps: int = 0
+    seconds: float = 0.0  # until the last step was done
+    first_step: float = 0.0  # until the first one was
 
 
 class TakesTurns(Protocol):
@@ -91,8 +96,8 @@ def until(
     def is_enough(turns: dict[str, list[Turn]]) -> bool:
         rounds = min(map(len, turns.values()))
         if rounds < FEW_SAMPLES:
-            return box.share_left() < -overtime
-        return box.share_left() < 0 or is_clear(turns)
+            return box.seconds_left() < -overtime * box.seconds
+        return box.seconds_left() < 0 or is_clear(turns)
 
     return is_enough
 
@@ -124,10 +129,7 @@ class Timed:
         self.model = training.new_model() if model is None else model
         self.last = Turn(math.nan)  # what the last turn said
         self.cost = 0.0  # seconds that it took, with all that `fit` does around it
-        # of the first fit: until its first step was done, until its last one was, and how many
-        self.first_step = 0.0
-        self.first_fit = 0.0
-        self.first_steps = 0
+        self.first = FirstFit()
         self._callbacks = list(callbacks)
         self._clock = clock
         self._traces = traces
@@ -149,35 +151,17 @@ class Timed:
         Raises ValueError where an epoch of unknown length did not end until then.
         """
         started = self._clock()
-        traces = 0
-        quiet_since = started
-
-        def is_enough(marks: EpochMarks, now: float) -> bool:
-            nonlocal traces, quiet_since
-            if not marks.is_warm or self._traces() > traces:
-                traces = self._traces()
-                quiet_since = now
-            # where the number of steps is not known, the end of the epoch tells it
-            is_quiet = self.training.steps > 0 and now - quiet_since > self._turn_seconds
-            return is_quiet or now - started > most_seconds
-
-        steps = 0
-        if self.training.form == ARRAYS:
-            # fit would copy all of them, and their shapes do not change from step to step
-            steps = self._short_epoch(PILOT_STEPS * self._group)
-        marks = self._fit(steps, 1, self._group, is_enough)[-1]
+        marks = self._fit_until_quiet(started + most_seconds)
         if not self.training.steps:
             self._learn_steps(marks)
-        self.first_steps = min(marks.last_step + self._group, self.training.steps)
-        self.first_fit = marks.steps_over - started
-        self.first_step = marks.warm - started if marks.is_warm else self.first_fit
-        if marks.validation > MOST_VALIDATION * self._turn_seconds:
-            share = self._turn_seconds / marks.validation
-            self._all_validation_steps = marks.validation_steps
-            self._validation_steps = max(2, round(share * marks.validation_steps))
-        self._plan(marks.pace(self.first_steps))
+        steps = min(marks.last_step + self._group, self.training.steps)
+        seconds = marks.steps_over - started
+        first_step = marks.warm - started if marks.is_warm else seconds
+        self.first = FirstFit(steps, seconds, first_step)
+        self._shorten_validation(marks)
+        self._plan(marks.pace(steps))
         if self._clock() - started < most_seconds:
-            # the steps that compiled may have been slower
+            # the steps that compiled may have been slower: the plan is made again by others
             turn = self.turn()
             self._plan((turn.epoch - turn.validation) / self.training.steps)
 
@@ -204,8 +188,8 @@ class Timed:
         if self.takes_whole_epochs:
             return []
         return [
-            f"{self._steps:,} of {self.training.steps:,} steps are trained in each turn, and the "
-            "others calculated at their pace."
+            f"Each turn times {self._steps:,} of an epoch's {self.training.steps:,} steps, and "
+            "takes the others to be as fast."
         ]
 
     @property
@@ -218,6 +202,26 @@ class Timed:
         """Half of the steps of a turn: fit is slower at first, while it begins to bring data."""
         return self._steps // self._group // 2 * self._group
 
+    def _fit_until_quiet(self, end: float) -> EpochMarks:
+        """Train until nothing was traced for a turn's time, or until `end`; at most an epoch."""
+        traces = 0
+        quiet_since = self._clock()
+
+        def is_enough(marks: EpochMarks, now: float) -> bool:
+            nonlocal traces, quiet_since
+            if not marks.is_warm or self._traces() > traces:
+                traces = self._traces()
+                quiet_since = now
+            # where the number of steps is not known, the end of the epoch tells it
+            is_quiet = self.training.steps > 0 and now - quiet_since > self._turn_seconds
+            return is_quiet or now > end
+
+        steps = 0
+        if self.training.form == ARRAYS:
+            # fit would copy all of them, and their shapes do not change from step to step
+            steps = self._short_epoch(PILOT_STEPS * self._group)
+        return self._fit(steps, 1, self._group, is_enough)[-1]
+
     def _learn_steps(self, marks: EpochMarks) -> None:
         """Note how many steps an epoch turned out to have."""
         # fit begins one more step, in which it finds the data at their end
@@ -228,6 +232,13 @@ class Timed:
                 "say steps_per_epoch=, as in fit."
             )
         self.training = replace(self.training, steps=steps)
+
+    def _shorten_validation(self, marks: EpochMarks) -> None:
+        """Plan to time a part of a validation that takes much longer than a turn."""
+        if marks.validation > MOST_VALIDATION * self._turn_seconds:
+            share = self._turn_seconds / marks.validation
+            self._all_validation_steps = marks.validation_steps
+            self._validation_steps = max(2, round(share * marks.validation_steps))
 
     def _short_epoch(self, steps: int) -> int:
         """Return a number of steps, or 0 where an epoch has no more than these."""

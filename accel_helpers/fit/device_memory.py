@@ -11,7 +11,7 @@ MOST_OF_MEMORY = 0.9  # share of the free memory for data; a step needs some whi
 NUMBERS = "fciub"  # NumPy's kinds: floats, complex numbers, integers, unsigned ones, truth values
 
 
-def on_device(data, what: str, device: str) -> tuple:
+def copied_to(data, what: str, device: str) -> tuple:
     """Copy a pair (x, y) of inputs and targets to a "cpu", "gpu" or "tpu", as tensors.
 
     Each is an array or tensor, or a nesting of them. Floats get Keras's float type. Raises

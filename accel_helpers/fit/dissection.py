@@ -29,11 +29,11 @@ IDLE = "no model"  # the input is there again
 
 # What weights can take at most: a step reads and writes them, their gradients and the optimizer's
 # numbers, each operation of an optimizer apart, and no memory is slower than this.
-PASSES = 40
+PASSES = 20
 SLOWEST_MEMORY = 2e9  # bytes a second
 
 
-class Apart:
+class Dissection:
     """Takes a training apart, by `measure`.
 
     Its `as_it_is` stays, for later turns beside something else, and so do the `batches` that were
@@ -108,7 +108,7 @@ class Apart:
         entries[IN_MEMORY] = self._entry(in_memory, model)
         entries[IDLE] = self._entry(steps_alone, take_away.idle_model())
         share = entries[IN_MEMORY].last.epoch / self.as_it_is.last.epoch
-        if self.box.share_left() < 0:
+        if self.box.seconds_left() < 0:
             self.notes.append("long steps")
         elif share < SMALL_SHARE:
             self.notes.append("small steps")

@@ -5,18 +5,17 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 
-from accel_helpers._values import records
 from accel_helpers._values.records import positive
 from accel_helpers.fit import changes
-from accel_helpers.fit.apart import Apart
 from accel_helpers.fit.batches import shapes_change
 from accel_helpers.fit.borrowed_callbacks import BorrowedCallbacks
 from accel_helpers.fit.changes import ELSEWHERE, RESIDENT, Proposal
 from accel_helpers.fit.checked import checked
 from accel_helpers.fit.clock import TakesTurns, TimeBox, Timed, Turn, epochs_of, take_turns, until
+from accel_helpers.fit.dissection import Dissection
 from accel_helpers.fit.other_backend import OtherBackend
 from accel_helpers.fit.parts import Parts
-from accel_helpers.fit.profile_result import COMPILATION, WORDS, Change, Profile
+from accel_helpers.fit.profile_result import COMPILATION, Change, Profile, said
 from accel_helpers.fit.resident_turns import TimedResident
 from accel_helpers.fit.training import Training
 from accel_helpers.measure import timing
@@ -99,81 +98,82 @@ def profile_fit(
     """
     box = TimeBox(positive(seconds, "seconds"), clock)
     training = checked(make_model, x, y, fit_arguments)
-    with Apart(training, box) as apart:
-        parts = apart.measure()
-        return profile_of(apart, parts)
+    with Dissection(training, box) as dissection:
+        parts = dissection.measure()
+        return profile_of(dissection, parts)
 
 
-def profile_of(apart: Apart, parts: Parts) -> Profile:
+def profile_of(dissection: Dissection, parts: Parts) -> Profile:
     """Return the profile of a training that was taken apart, once changes have been tried."""
     epoch = Measurement.from_samples(parts.wholes, name="epoch")
-    compile_seconds = _compile_seconds(apart, epoch)
-    compiling = _share_of_compiling(apart, parts, epoch.median, compile_seconds)
+    compile_seconds = _compile_seconds(dissection, epoch)
+    compiling = _share_of_compiling(dissection, parts, epoch.median, compile_seconds)
     verdict = parts.verdict
     # where no part is the largest for sure, what may help the largest is tried
     part = parts.largest
     if compiling > MOSTLY:
         verdict = part = COMPILATION
-    tried, not_tried = _tried(apart, part, parts.seconds.get("callbacks", 0.0))
-    sentences = records.load(WORDS, "set of sentences")["note"]
+    tried, not_tried = _try_changes(dissection, part, parts.seconds.get("callbacks", 0.0))
     return Profile(
         verdict,
         epoch=epoch,
-        steps=apart.training.steps,
+        steps=dissection.training.steps,
         parts=parts,
         compiling=compiling,
         compile_seconds=compile_seconds,
-        compilations=apart.traces(),
-        late_compilations=apart.late_traces,
+        compilations=dissection.traces(),
+        late_compilations=dissection.late_traces,
         tried=tried,
         not_tried=not_tried,
-        notes=tuple(sentences[name] for name in apart.notes),
+        notes=tuple(map(said, dissection.notes)),
     )
 
 
-def _compile_seconds(apart: Apart, epoch: Measurement) -> float:
+def _compile_seconds(dissection: Dissection, epoch: Measurement) -> float:
     """Return how much longer than others the steps of the first training took that compiled.
 
     Where shapes change from step to step these are not only the first one.
     """
-    timed = apart.as_it_is
-    step = epoch.median / apart.training.steps
-    if shapes_change(apart.batches):
-        return max(timed.first_fit - timed.first_steps * step, 0.0)
-    return max(timed.first_step - step, 0.0)
+    timed = dissection.as_it_is
+    step = epoch.median / dissection.training.steps
+    if shapes_change(dissection.batches):
+        return max(timed.first.seconds - timed.first.steps * step, 0.0)
+    return max(timed.first.first_step - step, 0.0)
 
 
-def _share_of_compiling(apart: Apart, parts: Parts, epoch: float, seconds: float) -> float:
+def _share_of_compiling(
+    dissection: Dissection, parts: Parts, epoch: float, seconds: float
+) -> float:
     """Return the share of compiling in the whole training; 0 where its length is not known.
 
     A compilation that goes on in later epochs is what is left of an epoch when all of its parts are
     taken away.
     """
-    epochs = apart.training.epochs or 0
+    epochs = dissection.training.epochs or 0
     if not epochs:
         return 0.0
     again = 0.0
     # TensorFlow's XLA compiles for new shapes without tracing anew
-    new_shapes = apart.as_it_is.model.jit_compile and shapes_change(apart.batches)
-    if apart.late_traces or new_shapes:
+    new_shapes = dissection.as_it_is.model.jit_compile and shapes_change(dissection.batches)
+    if dissection.late_traces or new_shapes:
         again = max(1 - sum(parts.shares.values()), 0.0) * epoch
     return (seconds + epochs * again) / (seconds + epochs * epoch)
 
 
-def _tried(
-    apart: Apart, part: str, callback_seconds: float
+def _try_changes(
+    dissection: Dissection, part: str, callback_seconds: float
 ) -> tuple[tuple[Change, ...], dict[str, str]]:
     """Try changes that may help a part, in turns with the training as it is, in the time left.
 
     Return those that were tried, and the others with the reason.
     """
-    timed = apart.as_it_is
-    box = apart.box
+    timed = dissection.as_it_is
+    box = dissection.box
     tried = []
     not_tried = {}
-    for proposal in changes.proposals(part, apart.training, timed.model, apart.batches):
+    for proposal in changes.proposals(part, dissection.training, timed.model, dissection.batches):
         # a compilation, and five turns of two trainings: it is hoped to take half as long
-        needed = timed.first_fit + FEW_SAMPLES * 1.5 * timed.cost
+        needed = timed.first.seconds + FEW_SAMPLES * 1.5 * timed.cost
         reason = proposal.reason
         if not reason and box.seconds_left() + OVERTIME * box.seconds < needed:
             reason = LATE
@@ -181,7 +181,7 @@ def _tried(
             reason = LONG
         if not reason:
             try:
-                tried.append(_try(proposal, apart, callback_seconds))
+                tried.append(_try(proposal, dissection, callback_seconds))
             except Exception as error:
                 # too much memory, an operation that XLA does not know, …
                 first_line = str(error).strip().partition("\n")[0]
@@ -191,7 +191,7 @@ def _tried(
     return tuple(tried), not_tried
 
 
-def _try(proposal: Proposal, apart: Apart, callback_seconds: float) -> Change:
+def _try(proposal: Proposal, dissection: Dissection, callback_seconds: float) -> Change:
     """Return a change with its gain."""
     assert proposal.make_call, "a proposal without a reason has a call"
     changed = proposal.make_call()
@@ -199,32 +199,34 @@ def _try(proposal: Proposal, apart: Apart, callback_seconds: float) -> Change:
     with BorrowedCallbacks(changed.arguments.get("callbacks")) as borrowed, ExitStack() as open_:
         then: TakesTurns
         if proposal.timed == ELSEWHERE:
-            patience = apart.box.seconds_left() + OVERTIME * apart.box.seconds
-            child = OtherBackend(changed, apart.turn_seconds, callback_seconds, patience)
+            patience = dissection.box.seconds_left() + OVERTIME * dissection.box.seconds
+            child = OtherBackend(changed, dissection.turn_seconds, callback_seconds, patience)
             then = open_.enter_context(child)
             # another process takes another session
             training = None
         else:
-            then = _timed(proposal, changed, apart, borrowed.copies())
-        gain = for_another_minute(compared(apart.as_it_is, then, apart.box))
-    note = ""
-    if proposal.note:
-        note = records.load(WORDS, "set of sentences")["beside"][proposal.note]
+            then = _timed(proposal, changed, dissection, borrowed.copies())
+        gain = for_another_minute(compared(dissection.as_it_is, then, dissection.box))
+    note = said(proposal.note) if proposal.note else ""
     return Change(proposal.name, gain, note, training, proposal.alters)
 
 
-def _timed(proposal: Proposal, changed: Training, apart: Apart, callbacks: list) -> Timed:
+def _timed(proposal: Proposal, changed: Training, dissection: Dissection, callbacks: list) -> Timed:
     """Return a training with a change, warmed up."""
-    now = apart.training
+    now = dissection.training
     model = None
     if changed.make_model is now.make_model and changed.batch_size == now.batch_size:
         # it leaves the steps alone, so the model that is compiled already does
-        model = apart.as_it_is.model
+        model = dissection.as_it_is.model
     kind = TimedResident if proposal.timed == RESIDENT else Timed
     timed = kind(
-        changed, apart.turn_seconds, callbacks=callbacks, clock=apart.box.clock, model=model
+        changed,
+        dissection.turn_seconds,
+        callbacks=callbacks,
+        clock=dissection.box.clock,
+        model=model,
     )
-    timed.warm_up(apart.box.seconds / 8)
+    timed.warm_up(dissection.box.seconds / 8)
     return timed
 
 

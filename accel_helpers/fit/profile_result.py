@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from accel_helpers._values import records
-from accel_helpers._values.words import format_duration, percent, spanned, times, wrapped
+from accel_helpers._values.words import factor, format_duration, percent, spanned, times, wrapped
 from accel_helpers.fit.parts import Parts
 from accel_helpers.fit.training import GENERATOR, Training
 from accel_helpers.measure import pictures
@@ -16,6 +16,12 @@ WORDS = Path(__file__).parents[1] / "data" / "profile.toml"
 COMPILATION = "compilation"
 UNDECIDED = "not told apart yet"  # of a gain that may be large or none
 MAY_BE_LARGE = 1.5  # times as fast, where an interval ends that tells nothing yet
+
+
+def said(sentence: str, **fields: object) -> str:
+    """Return the sentence of this name, such as "apply" or "own step", with its fields."""
+    sentences = records.load(WORDS, "set of sentences")
+    return sentences[sentence].format(**fields)
 
 
 @dataclass(frozen=True)
@@ -130,36 +136,34 @@ class Profile:
     @property
     def advice(self) -> str:
         """What to do, in a few sentences: what was tried, and what was not."""
-        lead = records.load(WORDS, "set of sentences")["lead"]
-        return "\n".join(wrapped(text, indent=2) for text in self.on_changes(lead))
+        return "\n".join(wrapped(text, indent=2) for text in self._on_changes())
 
     def __str__(self) -> str:
-        sentences = records.load(WORDS, "set of sentences")
         names = [self.verdict, "shares"]
         if self.compilations:
             names.append("compiled")
         if self.late_compilations:
             names.append("again")
         fields = self._fields()
-        texts = [sentences[name].format(**fields) for name in names]
+        texts = [said(name, **fields) for name in names]
         texts += self.notes
-        texts += self.on_changes(sentences["lead"])
+        texts += self._on_changes()
         if self.advised and self.advised[0].training is not None:
-            texts.append(sentences["apply"])
+            texts.append(said("apply"))
         return "\n".join(wrapped(text, indent=2) for text in texts)
 
     __repr__ = __str__
 
     def _fields(self) -> dict[str, object]:
         """Return the values for the {fields} of the sentences."""
-        low, high = self.epoch.interval
         share = percent(self.compiling)
         if self.verdict in self.parts.rounds:
             share = self.parts.share_in_words(self.verdict)
+        low, high = map(format_duration, self.epoch.interval)
         count = self.compilations
         return {
             "epoch": format_duration(self.epoch.median),
-            "span": spanned(format_duration(low), format_duration(high)),
+            "span": spanned(low, high),
             "steps": f"{self.steps:,}",
             "share": share,
             "parts": self.parts.in_words(),
@@ -168,28 +172,24 @@ class Profile:
             "late": self.late_compilations,
         }
 
-    def on_changes(self, lead: str) -> list[str]:
-        """Return the sentences on what was tried and what was not; `lead` stands before them."""
-        sentences = records.load(WORDS, "set of sentences")
-        advised = self.advised
+    def _on_changes(self) -> list[str]:
+        """Return the sentences on what was tried and what was not."""
         texts = []
-        for change in advised:
-            name = "altering" if change.alters else "change"
-            gain = change.gain_in_words
-            texts.append(sentences[name].format(lead=lead, name=change.name, gain=gain))
-            if change.note:
-                texts.append(change.note)
-        if not advised:
-            name = self._why_nothing()
-            texts.append(sentences[name].format(lead=lead, verdict=self.verdict))
-        others = [change for change in self.tried if change not in advised]
+        for change in self.advised:
+            sentence = "altering" if change.alters else "change"
+            texts.append(said(sentence, name=change.name, gain=change.gain_in_words))
+            texts.append(change.note)
+        if not self.advised:
+            texts.append(said(self._why_nothing(), verdict=self.verdict))
+        others = [change for change in self.tried if change not in self.advised]
         if others:
             tried = "; ".join(f"{change.name}: {change.gain_in_words}" for change in others)
-            texts.append(sentences["tried"].format(tried=tried))
+            texts.append(said("tried", tried=tried))
         if self.not_tried:
             reasons = [f"{name} ({reason})" for name, reason in self.not_tried.items()]
-            texts.append(sentences["not_tried"].format(not_tried="; ".join(reasons)))
-        return texts
+            texts.append(said("not_tried", not_tried="; ".join(reasons)))
+        # some changes need no note
+        return [text for text in texts if text]
 
     def _why_nothing(self) -> str:
         """Return the name of the sentence on why there is no change to advise."""
@@ -205,6 +205,4 @@ def gain_in_words(gain: Speedup) -> str:
     if gain.ratio is None or not gain.conclusive:
         return SAME
     low, high = gain.interval
-    # near 1 two digits would say that an interval holds it
-    lower_end = f"{low:.3g}" if low < 2 else times(low)
-    return f"{times(gain.ratio)} times as fast ({lower_end} to {times(high)})"
+    return f"{times(gain.ratio)} times as fast ({factor(low)} to {times(high)})"

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from accel_helpers._values.records import whole
-from accel_helpers.fit.checked import replicas
-from accel_helpers.fit.device_memory import on_device
+from accel_helpers.fit.checked import several_devices
+from accel_helpers.fit.device_memory import copied_to
 from accel_helpers.fit.resident_epoch import build, run_epoch
 from accel_helpers.machine import backend
 
@@ -100,10 +100,10 @@ def fit_resident(
     batch_size = whole(batch_size, "batch_size")
     epochs = whole(epochs, "epochs")
     device = backend.where(model) if model.weights else backend.devices()[-1]
-    data = on_device((x, y), "x and y", device)
+    data = copied_to((x, y), "x and y", device)
     validation: tuple = ()
     if validation_data is not None:
-        validation = on_device(validation_data, "validation_data", device)
+        validation = copied_to(validation_data, "validation_data", device)
     import keras
     import numpy as np
 
@@ -209,17 +209,13 @@ def check_model(model) -> None:
     import keras
 
     framework = backend.framework()
-    obstacle = ""
+    obstacle = several_devices(model)
     if getattr(model, "optimizer", None) is None:
         obstacle = "it is not compiled; call model.compile(…) first"
     elif model.run_eagerly:
         obstacle = "run_eagerly=True asks for steps in Python; compile it without, or use model.fit"
     elif framework not in ("tensorflow", "jax"):
         obstacle = f"Keras runs on {framework} here, and it takes TensorFlow or JAX"
-    elif replicas(model) > 1:
-        obstacle = (
-            "it has several replicas; build it outside the strategy's scope, or use model.fit"
-        )
     elif type(model).call is keras.Model.call:
         obstacle = "it has no call() of its own; use model.fit"
     if obstacle:

@@ -110,7 +110,7 @@ def _group(full_batches: int) -> int:
 
 
 def _compiled(model, mode: str) -> tuple:
-    """Return `_steps` of a model, compiled, and the variables whose values are its state."""
+    """Return `_take_groups` of a model, compiled, and the variables whose values are its state."""
     step = getattr(model, f"{mode}_step")
     if backend.framework() == "tensorflow":
         import tensorflow as tf
@@ -120,7 +120,7 @@ def _compiled(model, mode: str) -> tuple:
             step(batch)
             return state
 
-        taken = partial(_steps, step_in_place)
+        taken = partial(_take_groups, step_in_place)
         return tf.function(taken, jit_compile=True, autograph=False), ()
     import jax
 
@@ -133,10 +133,10 @@ def _compiled(model, mode: str) -> tuple:
         _, new_state = step(state, batch)
         return new_state
 
-    return jax.jit(partial(_steps, step_on)), tuple(variables)
+    return jax.jit(partial(_take_groups, step_on)), tuple(variables)
 
 
-def _steps(step_on: Callable, state, data, batches, begin, end):
+def _take_groups(step_on: Callable, state, data, batches, begin, end):
     """Take the steps of some groups of batches, and return the new state; to be compiled.
 
     ``step_on(state, batch)`` takes a step on a batch (x, y). `batches` has the numbers of their

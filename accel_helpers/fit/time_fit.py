@@ -114,7 +114,7 @@ def time_fit(
     epochs = epochs_of(turns[name])
     steps = timed.training.steps
     # the first epoch has all its other steps, too
-    first_epoch = timed.first_step + statistics.median(epochs) * (steps - 1) / steps
+    first_epoch = timed.first.first_step + statistics.median(epochs) * (steps - 1) / steps
     measured = Measurement.from_samples(
         epochs, first_call=first_epoch, name=name, notes=timed.notes
     )

@@ -68,7 +68,7 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Change:
+class Difference:
     """How a score changed, and whether that is more than luck."""
 
     after: Score
@@ -96,7 +96,7 @@ class Change:
         return f"{self.after.name}: {per_cent:.1f} %, {difference}: {self.verdict}"
 
 
-def compare_scores(before: Score, after: Score) -> Change:
+def compare_scores(before: Score, after: Score) -> Difference:
     """Return how far a score changed, with an interval of 95 %.
 
     The interval holds two kinds of luck (Bouthillier et al., https://arxiv.org/abs/2103.03098),
@@ -118,7 +118,7 @@ def compare_scores(before: Score, after: Score) -> Change:
 
     Returns
     -------
-    Change
+    Difference
         With the `difference` of the accuracies, its `interval`, and a `verdict`.
 
     Raises
@@ -161,4 +161,4 @@ def compare_scores(before: Score, after: Score) -> Change:
     difference = after.accuracy - before.accuracy
     low = max(-1.0, difference - half)
     high = min(1.0, difference + half)
-    return Change(after, difference, (low, high))
+    return Difference(after, difference, (low, high))

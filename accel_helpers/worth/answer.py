@@ -7,18 +7,18 @@ from typing import ClassVar
 
 from accel_helpers._values import records
 from accel_helpers._values.words import (
+    factor,
     format_duration,
     format_seconds,
     fragment,
     spanned,
-    times,
     wrapped,
 )
 from accel_helpers.fit.profile_result import Profile
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
 from accel_helpers.worth.model_load import WORDS
-from accel_helpers.worth.step_time import DOES_NOT_FIT, FITS, NOT_KNOWN, Row, Span
+from accel_helpers.worth.step_time import DOES_NOT_FIT, FITS, NOT_KNOWN, ChipRow, Span
 
 WORTH_IT = "worth it"
 NOT_WORTH_IT = "not worth it"
@@ -42,7 +42,7 @@ class Answer:
     OUTCOMES: ClassVar = tuple(PAYS)  # of its `verdict`
 
     model: str  # its name
-    rows: Sequence[Row]  # the chips
+    rows: Sequence[ChipRow]  # the chips
     epochs: int  # of the training
     setup_minutes: float  # that another machine takes first
     steps: int  # of an epoch; 0 where that is not known
@@ -62,7 +62,7 @@ class Answer:
         return steps * low, steps * high
 
     @property
-    def row(self) -> Row:
+    def row(self) -> ChipRow:
         """The chip to take or to try first; where none pays, the one that it would be."""
         return min(self.rows, key=_reluctance)
 
@@ -102,12 +102,11 @@ class Answer:
         words |= {"training": training, "here": here, "short": short}
         return sentences[name].format(answer=self, row=self.row, **words)
 
-    def _words(self, row: Row) -> dict[str, str]:
+    def _words(self, row: ChipRow) -> dict[str, str]:
         """Return the cells of a chip's row behind its name, in the order of the columns."""
-        factor = _span(row.faster, times)
-        if self.here and len(self.here.samples) < FEW_SAMPLES:
-            # so few timings make a verdict, beside the wide interval of a forecast, but no factor
-            factor = "?"
+        faster = "?"
+        if self._has_factor:
+            faster = _span(row.faster, factor)
         pays_from = _span(row.pays_from)
         if row.pays_from[0] == math.inf:
             pays_from = "never"
@@ -116,18 +115,26 @@ class Answer:
         there = _span(row.seconds)
         return {
             "pays": _pays(row),
-            "factor": factor,
+            "factor": faster,
             "there": there,
             "pays_from": pays_from,
             "step": step,
         }
 
     @property
+    def _has_factor(self) -> bool:
+        """Whether enough was timed here to say how many times as fast a chip is.
+
+        Fewer timings make a verdict, beside the wide interval of a forecast, but no factor.
+        """
+        return self.here is None or len(self.here.samples) >= FEW_SAMPLES
+
+    @property
     def _texts(self) -> list[str]:
         """What is said beside the table."""
         row = self.row
         name = "factor, measured" if row.measured else "factor"
-        if self._words(row)["factor"] == "?":
+        if row.faster == NOT_KNOWN or not self._has_factor:
             name = "few"
         texts = [self.advice, " ".join([self._said(name), *self.notes])]
         if self.profile:
@@ -136,8 +143,8 @@ class Answer:
             texts += changes or [self._said("no change")]
             texts.append(f"An epoch: {parts}. print(answer.details) tells the rest.")
             return texts
-        if row.terms:
-            texts.append(self._said(row.largest))
+        if row.mostly:
+            texts.append(self._said(row.mostly))
         if 0 < row.float16_seconds < CLEAR_CHANGE * row.step[0]:
             texts.append(self._said("float16"))
         return texts
@@ -185,13 +192,13 @@ class Answer:
         return rows
 
 
-def _reluctance(row: Row) -> tuple:
+def _reluctance(row: ChipRow) -> tuple:
     """Return a key for sorting chips: first what was measured, what may pay, what costs nothing."""
     place = Answer.OUTCOMES.index(row.pays)
     return not row.measured, max(place, 1), row.price == "paid", place
 
 
-def _timed(row: Row, here: Span, setup: float) -> Row:
+def _timed(row: ChipRow, here: Span, setup: float) -> ChipRow:
     """Return a row with what follows from how many times as fast it is, set-up included.
 
     `here` is how many seconds the training takes on the machine beside it.
@@ -214,7 +221,7 @@ def _timed(row: Row, here: Span, setup: float) -> Row:
     return replace(row, seconds=seconds, pays=pays, pays_from=(early, late))
 
 
-def fed(row: Row, here: Measurement, host: Measurement) -> Row:
+def fed(row: ChipRow, here: Measurement, host: Measurement) -> ChipRow:
     """Return a forecast with feeding and Python as they are on this machine, and times as fast.
 
     `here` is a step on this machine, and `host` one around a model that computes nothing. The
@@ -249,13 +256,13 @@ def ceiling_of(here: Measurement, host: Measurement) -> float:
     return timing.compare(here, host, in_turns=True).interval[1]
 
 
-def any_chip(here: Measurement, host: Measurement) -> Row:
+def any_chip(here: Measurement, host: Measurement) -> ChipRow:
     """Return the row that stands for all chips where there is no forecast: none is faster."""
     ceiling = ceiling_of(here, host)
-    return Row("fastest GPU", {}, (host.median, 0.0, math.inf), faster=(0.0, ceiling))
+    return ChipRow("fastest GPU", {}, (host.median, 0.0, math.inf), faster=(0.0, ceiling))
 
 
-def measured(race: Speedup, here: Measurement) -> Row:
+def measured(race: Speedup, here: Measurement) -> ChipRow:
     """Return the row of an accelerator that was timed in turns with the CPU, a step `here`."""
     fast = race.fast
     steps = race.slow.median / here.median
@@ -263,10 +270,10 @@ def measured(race: Speedup, here: Measurement) -> Row:
     factor = race.interval
     if len(fast.samples) < FEW_SAMPLES:
         factor = NOT_KNOWN
-    return Row(fast.name.upper(), {}, step, faster=factor, price="measured")
+    return ChipRow(fast.name.upper(), {}, step, faster=factor, price="measured")
 
 
-def _pays(row: Row) -> str:
+def _pays(row: ChipRow) -> str:
     """Return the cell that says whether a chip pays, and whether the model fits on it."""
     cell = PAYS[row.pays]
     if row.memory != FITS:

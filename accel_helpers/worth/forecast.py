@@ -7,7 +7,7 @@ from math import ceil, prod
 from accel_helpers._values.records import positive, whole
 from accel_helpers.fit import take_away
 from accel_helpers.fit.batches import in_batches
-from accel_helpers.fit.checked import checked
+from accel_helpers.fit.checked import checked, maker_of
 from accel_helpers.fit.clock import TimeBox, Timed, epochs_of, take_turns, until
 from accel_helpers.fit.training import Training, two_models
 from accel_helpers.machine import backend, hardware
@@ -40,7 +40,7 @@ def forecast(
 
     Parameters
     ----------
-    make_model : callable
+    make_model : callable or keras.Model
         Without arguments; it returns the model, compiled and built, with all shapes known:
         Sequential with an Input, or functional.
     batch_size : int
@@ -87,14 +87,14 @@ def forecast(
     ...     model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(3)])
     ...     model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
     ...     return model
-    >>> forecast(make_model, 32, chips=("T4",), seconds=0).rows[0].largest
+    >>> forecast(make_model, 32, chips=("T4",), seconds=0).rows[0].mostly
     'overhead'
     """
     seconds = positive(seconds, "seconds", zero=True)
     setup_minutes = positive(setup_minutes, "setup_minutes", zero=True)
     epochs = whole(epochs, "epochs")
     batch_size = whole(batch_size, "batch_size")
-    training = Training(make_model, {})
+    training = Training(maker_of(make_model), {})
     if x is not None:
         training = in_batches(checked(make_model, x, y, {}), batch_size)
     model, timed_model = two_models(training)

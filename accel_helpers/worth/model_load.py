@@ -26,7 +26,7 @@ def expected_rows(model, batch_size: int, chips: Iterable) -> tuple[list, tuple]
     if isinstance(chips, str):
         chips = [chips]
     dtype = dtype_of(model)
-    rows = [step_time.on_chip(load, chip, dtype, training=True) for chip in chips]
+    rows = [step_time.row_of_chip(load, chip, dtype, training=True) for chip in chips]
     kinds = {row.kind for row in counted.rows}
     return rows, (_trust_in(rows, step_time.is_light(load), kinds), *counted.notes)
 

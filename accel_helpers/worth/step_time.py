@@ -25,7 +25,7 @@ NOT_KNOWN = (0.0, math.inf)  # a span that says nothing
 FITTED = Path(__file__).parents[1] / "data" / "forecast.toml"
 SCORE = FITTED.with_name("forecast_score.toml")
 # the short names of Colab and of most papers; other chips are found by theirs
-FULL = {
+FULL_NAMES = {
     "A100": "A100-SXM4-40GB",
     "H100": "H100-SXM5-80GB",
     "V100": "V100-SXM2-16GB",
@@ -34,7 +34,7 @@ FULL = {
 LOW_POWER = 75  # watts; such cards reach less of their peaks, for want of power
 KEPT = 3  # numbers kept for the way back for each that a product makes; at least one
 # the chip that Colab lends for free: its units for short numbers do nothing for float32
-LENT = "NVIDIA T4"
+FREE_CHIP = "NVIDIA T4"
 # the units that a chip multiplies a number type with, and the column of their TFLOP/s
 UNITS = {
     "float32": ("float32", "peak_fp32_tflops"),
@@ -42,7 +42,7 @@ UNITS = {
     "float16": ("16_bit", "peak_fp16_tflops_dense"),
     "bfloat16": ("16_bit", "peak_bf16_tflops_dense"),
 }
-# what `Row.memory` says
+# what `ChipRow.memory` says
 FITS = "fits"
 MAY_NOT_FIT = "may not fit"
 DOES_NOT_FIT = "does not fit"
@@ -82,7 +82,7 @@ def score() -> dict:
 
 
 @dataclass(frozen=True)
-class Row:
+class ChipRow:
     """What is said of one chip; of a TPU neither terms nor an interval."""
 
     chip: str
@@ -104,9 +104,12 @@ class Row:
         return self.price == "measured"
 
     @property
-    def largest(self) -> str:
-        """The name of the largest term; "" where there are none."""
-        return max(self.terms, key=self.terms.__getitem__, default="")
+    def mostly(self) -> str:
+        """The name of the term that is more than half of a step; "" where none is."""
+        for name, seconds in self.terms.items():
+            if seconds > sum(self.terms.values()) / 2:
+                return name
+        return ""
 
 
 def terms(
@@ -219,13 +222,13 @@ def interval(chip: Accelerator, seconds: float) -> Span:
     return seconds / width, seconds * width
 
 
-def on_chip(load: Load, name: str, dtype: str, training: bool) -> Row:
+def row_of_chip(load: Load, name: str, dtype: str, training: bool) -> ChipRow:
     """Return the row of a chip; a ValueError where it is unknown."""
     chip = None
     if isinstance(name, str):
-        chip = hardware.match(FULL.get(name, name))
+        chip = hardware.match(FULL_NAMES.get(name, name))
     if chip is None or not chip.mem_bw_gb_s:
-        names = ", ".join(["T4", "L4", "G4", *FULL, "K80", "v5e-1", "v6e-1"])
+        names = ", ".join(["T4", "L4", "G4", *FULL_NAMES, "K80", "v5e-1", "v6e-1"])
         raise ValueError(f"no such chip: {shown(name)}. Known: {names}, and full names.")
     memory = _memory(load, chip, dtype, training)
     fitting_batch = 0
@@ -240,16 +243,16 @@ def on_chip(load: Load, name: str, dtype: str, training: bool) -> Row:
         parts = terms(load, chip, "tfloat32" if dtype == "float32" else dtype, training)
         seconds = sum(parts.values())
         low, high = interval(chip, seconds)
-    if chip.name == LENT and dtype == "float32":
+    if chip.name == FREE_CHIP and dtype == "float32":
         float16_seconds = sum(terms(load, chip, "float16", training).values())
-    return Row(
+    return ChipRow(
         name,
         parts,
         step=(seconds, low, high),
         memory=memory,
         fitting_batch=fitting_batch,
         float16_seconds=float16_seconds,
-        price="free" if chip.name == LENT else "paid",
+        price="free" if chip.name == FREE_CHIP else "paid",
     )
 
 

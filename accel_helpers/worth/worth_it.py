@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from accel_helpers._values.records import positive, whole
-from accel_helpers.fit.apart import Apart
-from accel_helpers.fit.checked import checked, replicas
+from accel_helpers.fit.checked import checked, several_devices
 from accel_helpers.fit.clock import TimeBox, Timed
+from accel_helpers.fit.dissection import Dissection
 from accel_helpers.fit.parts import Parts
 from accel_helpers.fit.profile import compared, profile_of
 from accel_helpers.fit.profile_result import Profile
@@ -85,21 +85,21 @@ def worth_it(
     if form_of(x) == ARRAYS:
         arguments["batch_size"] = batch_size
     training = checked(make_model, x, y, arguments)
-    with Apart(training, box) as apart:
-        model = apart.as_it_is.model
-        if replicas(model) > 1:
-            raise ValueError(
-                "The model of make_model cannot be measured: it has several replicas: make it "
-                "outside the strategy's scope."
-            )
+    with Dissection(training, box) as dissection:
+        model = dissection.as_it_is.model
+        obstacle = several_devices(model)
+        if obstacle:
+            raise ValueError(f"The model of make_model cannot be measured: {obstacle}.")
         # an interval of the factor needs five
-        parts = apart.measure(patience=1.0)
-        factor = _factor(apart, parts, box)
-        profile = profile_of(apart, parts)
-    return worth_of(profile, factor, model, samples_in(apart.batches[0]), epochs, setup_minutes)
+        parts = dissection.measure(patience=1.0)
+        factor = _factor(dissection, parts, box)
+        profile = profile_of(dissection, parts)
+    return worth_of(
+        profile, factor, model, samples_in(dissection.batches[0]), epochs, setup_minutes
+    )
 
 
-def _factor(apart: Apart, parts: Parts, box: TimeBox) -> Speedup:
+def _factor(dissection: Dissection, parts: Parts, box: TimeBox) -> Speedup:
     """Return how many times as long an epoch takes on the CPU as on the accelerator, in turns.
 
     Without an accelerator, as what is left of it around a model that computes nothing.
@@ -107,11 +107,11 @@ def _factor(apart: Apart, parts: Parts, box: TimeBox) -> Speedup:
     device = backend.devices()[-1]
     if device == "cpu":
         now = Measurement.from_samples(parts.wholes)
-        idle = Measurement.from_samples(apart.idle_epochs)
+        idle = Measurement.from_samples(dissection.idle_epochs)
         return timing.compare(now, idle, in_turns=True)
-    on_cpu = Timed(_on_cpu(apart.training), apart.turn_seconds)
+    on_cpu = Timed(_on_cpu(dissection.training), dissection.turn_seconds)
     on_cpu.warm_up(box.seconds / 8)
-    return compared(on_cpu, apart.as_it_is, box, names=("cpu", device))
+    return compared(on_cpu, dissection.as_it_is, box, names=("cpu", device))
 
 
 def _on_cpu(training: Training) -> Training:

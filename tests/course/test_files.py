@@ -16,7 +16,7 @@ from accel_helpers.course import questions, record, review
 WHEN = "2026-11-22T10:00:00+00:00"
 SCHEMAS = {
     "03.toml": dict[Literal["question"], tuple[questions.Question, ...]],
-    "exam_answers.toml": dict[Literal["answer"], tuple[review.Answer, ...]],
+    "exam_answers.toml": dict[Literal["answer"], tuple[review.ExamAnswer, ...]],
     "course_record.json": tuple[record.Entry, ...],
 }
 GOOD = {

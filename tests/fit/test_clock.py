@@ -61,7 +61,7 @@ def test_a_turn_is_as_long_as_a_whole_epoch(steps, fixed, each):
     machine = Machine(fixed, each, compiling=1.0)
     timed = timed_on(machine, steps)
     assert timed.turn().epoch == pytest.approx(fixed + steps * each)
-    assert timed.first_step == pytest.approx(1.0 + fixed + each)
+    assert timed.first.first_step == pytest.approx(1.0 + fixed + each)
     began = machine.now
     timed.turn()
     most = max(2 * TURN, 8 * each) + 8 * TURN

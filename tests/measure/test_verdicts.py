@@ -43,7 +43,7 @@ LEVELS = (0.02, 0.5, 1.0, 1.5, 2.0, 4.0)
 
 GIVEN = {  # what is declared, and what is said to many things
     "compare": (measurement.VERDICTS, [ratio(x) for x in LEVELS]),
-    "scores": (scores.VERDICTS, [scores.Change(None, 0, (x - 1.5, x - 1)) for x in LEVELS]),
+    "scores": (scores.VERDICTS, [scores.Difference(None, 0, (x - 1.5, x - 1)) for x in LEVELS]),
 }
 
 

@@ -51,7 +51,7 @@ def test_a_row_gets_what_the_forecast_of_its_model_says(
     table, err = printed(capsys, written(tmp_path / "rows.csv", *strange, *rows))
     load, _ = load_of(model, 256)
     for row, name in zip(table, names, strict=True):
-        said = step_time.on_chip(load, name, dtype, training=mode == "train")
+        said = step_time.row_of_chip(load, name, dtype, training=mode == "train")
         assert row.pop("id") == said.chip
         assert [*row] == ["forecast_ms", "low_ms", "high_ms"]
         times = [float(each) / 1e3 for each in row.values()]

@@ -10,7 +10,7 @@ from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.timing import compare
 from accel_helpers.worth import step_time
 from accel_helpers.worth.answer import Answer, ceiling_of, fed
-from accel_helpers.worth.step_time import Row
+from accel_helpers.worth.step_time import ChipRow
 
 CHIPS = ("T4", "L4", "A100", "H100")
 NOISE = (1.0, 1.02, 0.99, 1.01, 0.98)
@@ -24,14 +24,14 @@ def known(here, host=1e-3, epochs=40, chips=CHIPS, count=5, load=SMALL, dtype="f
         Measurement.from_samples([seconds * noise for noise in NOISE[:count]])
         for seconds in (here, host)
     )
-    rows = (step_time.on_chip(load, chip, dtype, training=True) for chip in chips)
+    rows = (step_time.row_of_chip(load, chip, dtype, training=True) for chip in chips)
     return Answer("small", tuple(fed(row, here, host) for row in rows), epochs, 5.0, 100, here)
 
 
 def by_factor(low, high, seconds=60.0, epochs=10):
     """One chip that is so many times as fast; an epoch takes so many seconds here."""
     here = Measurement.from_samples([seconds] * 5)
-    return Answer("m", (Row("T4", {}, (1, 1, 1), faster=(low, high)),), epochs, 5.0, 1, here)
+    return Answer("m", (ChipRow("T4", {}, (1, 1, 1), faster=(low, high)),), epochs, 5.0, 1, here)
 
 
 def said(found):
@@ -118,7 +118,7 @@ def test_what_raced_stands_first_as_measured_and_decides():
 @pytest.mark.parametrize("host", [1e-5, 1e-3])
 def test_the_interval_is_as_wide_as_the_promised_one_with_feeding_in_it(host):
     for row, chip in zip(known(0.1, host).rows, CHIPS, strict=True):
-        seconds, low, high = step_time.on_chip(SMALL, chip, "float32", training=True).step
+        seconds, low, high = step_time.row_of_chip(SMALL, chip, "float32", training=True).step
         whole, least, most = row.step
         assert whole == pytest.approx(seconds + host)
         assert sum(row.terms.values()) == pytest.approx(whole)

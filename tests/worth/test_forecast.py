@@ -28,7 +28,7 @@ def test_more_flops_help_no_model_that_is_bound_by_traffic(dtype):
 def test_what_fits_into_16_gb_where_adam_needs_16_bytes_a_weight():
     def memory(weights, made, training=True):
         load = step_time.Load(1, 1e9 * made, 1e9 * weights, 1, kept=2e9 * weights)
-        return step_time.on_chip(load, "T4", "float32", training).memory
+        return step_time.row_of_chip(load, "T4", "float32", training).memory
 
     assert [memory(0.5, n) for n in (0.5, 1, 2.1)] == ["fits", "may not fit", "does not fit"]
     assert memory(1.1, 0) == memory(4.1, 9, False) == "does not fit" != memory(3, 9, False)
@@ -40,12 +40,12 @@ def test_what_does_not_fit_comes_with_the_largest_power_of_two_that_would(chip):
 
     def row(batch):
         load = large._replace(made=batch / 48 * large.made, examples=batch)
-        return step_time.on_chip(load, chip, "float32", True)
+        return step_time.row_of_chip(load, chip, "float32", True)
 
     batch = row(48).fitting_batch
     assert [row(each).memory == "fits" for each in (batch, 2 * batch, 48)] == [True, False, False]
     too_wide = large._replace(parameters=1e10)
-    assert step_time.on_chip(too_wide, chip, "float32", True).fitting_batch == 0
+    assert step_time.row_of_chip(too_wide, chip, "float32", True).fitting_batch == 0
 
 
 def test_a_new_chip_has_a_wider_interval_and_a_tpu_none(keras):
@@ -63,6 +63,8 @@ def test_with_data_there_is_an_epoch_and_a_factor(keras, digits):
     assert found.row.step[0] >= found.row.terms["compute"]
     assert 0 < found.row.faster[0] < found.row.faster[1]
     assert forecast(quickstart_model, 32, "T4", x=x, y=y, samples=65, seconds=0).steps == 3
+    of_a_model = forecast(quickstart_model(), 32, "T4", seconds=0)
+    assert of_a_model.row.terms["compute"] == found.row.terms["compute"]
 
 
 @pytest.mark.parametrize("form", [list, lambda losses: dict(zip("abc", losses, strict=False))])

@@ -47,7 +47,7 @@ def said_of_rows():
 
 
 def said_of_chip(case):
-    said = asdict(step_time.on_chip(*CASES[case]))
+    said = asdict(step_time.row_of_chip(*CASES[case]))
     # of a chip that is faster in no other type there are no such seconds
     return said | {"step": [*said["step"]], "float16_seconds": said["float16_seconds"] or 0}
 

@@ -20,7 +20,7 @@ def transfer(keras, which):
 
 def on_a_t4(model, training=True):
     load, _ = load_of(model, 32)
-    return step_time.on_chip(load, "T4", "float32", training).terms
+    return step_time.row_of_chip(load, "T4", "float32", training).terms
 
 
 ALL = ["low", "high", "head", "rescaling"]
@@ -55,7 +55,7 @@ def test_frozen_weights_have_no_gradient_and_no_place_in_the_optimizer(keras):
     billion = step_time.Load(1, made=0, parameters=1e9, operations=1, kept=2e9)
     base = step_time.Load(0, made=0, parameters=1e9, operations=0)
     frozen = billion._replace(no_way_back=base, kept=0)
-    rows = [step_time.on_chip(load, "T4", "float32", True) for load in (billion, frozen)]
+    rows = [step_time.row_of_chip(load, "T4", "float32", True) for load in (billion, frozen)]
     assert [row.memory for row in rows] == ["may not fit", "fits"]
     assert rows[1].terms["memory"] < 0.2 * rows[0].terms["memory"]
 
@@ -63,5 +63,5 @@ def test_frozen_weights_have_no_gradient_and_no_place_in_the_optimizer(keras):
 def test_what_is_kept_for_the_way_back_is_kept_only_where_there_is_one():
     made = step_time.Load(1, made=3e9, parameters=1, operations=1)
     frozen = made._replace(no_way_back=step_time.Load(0, 2.9e9, 0, 0))
-    rows = [step_time.on_chip(load, "T4", "float32", True) for load in (made, frozen)]
+    rows = [step_time.row_of_chip(load, "T4", "float32", True) for load in (made, frozen)]
     assert [row.memory for row in rows] == ["may not fit", "fits"]

@@ -16,7 +16,7 @@ from accel_helpers.course import outcomes, record
 from accel_helpers.course.lessons.lesson_05 import crossing
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.worth import answer
-from accel_helpers.worth.step_time import Row
+from accel_helpers.worth.step_time import ChipRow
 
 PAGE = Path(__file__).parents[3] / "notebooks" / "05_is_it_worth_it.ipynb"
 
@@ -151,7 +151,7 @@ def test_where_a_gpu_is_it_races_and_the_page_goes_on_with_what_came_out(keras, 
 )
 def test_the_finding_of_the_crossing_is_known_by_arithmetic(faster, finding):
     here = Measurement.from_samples([60.0] * 5)
-    rows = (Row("T4", {}, (0, 0, 0), faster=faster),)
+    rows = (ChipRow("T4", {}, (0, 0, 0), faster=faster),)
     found = answer.Answer("m", rows, epochs=9, setup_minutes=5, steps=1, here=here)
     assert crossing(found).alt.startswith(f"{finding}: ")
 
@@ -169,7 +169,8 @@ def test_a_forecast_held_or_missed(monkeypatch, chip, count, outcome):
     monkeypatch.setattr(outcomes, "attached", lambda: chip)
     cpu, gpu = (Measurement.from_samples([seconds] * count) for seconds in (1.0, 0.25))
     rows = tuple(
-        Row(name, {}, (0, 0, 0), faster=faster) for name, faster in [("T4", (3, 5)), ("L4", (5, 8))]
+        ChipRow(name, {}, (0, 0, 0), faster=faster)
+        for name, faster in [("T4", (3, 5)), ("L4", (5, 8))]
     )
     forecast = answer.Answer("m", rows, epochs=9, setup_minutes=5, steps=1, here=cpu)
     result = {"forecast": forecast, "race": ah.compare(cpu, gpu)}

@@ -98,7 +98,7 @@ def test_a_pass_over_the_data_ends_also_where_keras_cannot_iterate_over_them():
     given = {"keras": Keras, "np": np, "pictures": np.zeros((640, 4)), "digits": np.zeros(640)}
     names = run("l08dataset", **given)
     names["load"] = lambda number: np.zeros(4)
-    assert len([*names["Pictures"]()]) == 10
+    assert len([*names["Pictures"]()]) == 5
 
 
 @pytest.mark.night
