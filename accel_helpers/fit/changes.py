@@ -70,7 +70,7 @@ def _of_steps(verdict: str, training: Training, model, batches: list) -> Iterato
         yield _compiled(training, model, "run_eagerly", False)
         return
     if any(type(layer).__name__ in TEXT_LAYERS for layer in model.layers):
-        reason = "put the text layer into your tf.data map"
+        reason = "it counts as compute here: put the text layer into your tf.data map"
         yield Proposal("text work before the model", reason=reason)
     if backend.devices() == ("cpu",) and "float16" in model.dtype_policy.name:
         reason = "a CPU computes 16 bits by way of 32: set no dtype policy there"
@@ -98,9 +98,7 @@ def _of_input(training: Training, model, batches: list) -> Iterator[Proposal]:
         yield Proposal("num_parallel_calls=AUTOTUNE", reason="set it in your own .map")
         cached = partial(training.changed, x=data.cache().prefetch(AUTOTUNE))
         yield Proposal(".cache()", cached, too_large, "frozen", whole=True)
-    elif training.form == ARRAYS:
-        yield from _in_32_bits(training)
-    else:
+    elif training.form != ARRAYS:
         if getattr(data, "workers", WORKERS) < WORKERS:
             in_threads = copy.copy(data)
             in_threads.workers = WORKERS
@@ -214,17 +212,3 @@ def _larger_batches(training: Training, model, batches: list) -> Proposal:
         reason = f"an epoch has only {training.steps} steps"
     larger = partial(in_batches, training, size)
     return Proposal(f"batch_size={size}", larger, reason, note="batches", alters=True)
-
-
-def _in_32_bits(training: Training) -> Iterator[Proposal]:
-    """Propose 32-bit floats in place of 64-bit ones, where there are some."""
-    import keras
-    import numpy as np
-
-    def smaller(array):
-        return np.asarray(array, "float32") if array.dtype == "float64" else array
-
-    x = training.arguments["x"]
-    x_in_32_bits = keras.tree.map_structure(smaller, x)
-    if bytes_in(x_in_32_bits) < bytes_in(x):
-        yield _with(training, "float32 arrays", x=x_in_32_bits)

@@ -48,7 +48,7 @@ def checked(make_model, x, y, arguments: Mapping[str, Any]) -> Training:
 def _of_arrays(training: Training) -> Training:
     """Return a training with pandas' tables and columns as the arrays that ``fit`` makes of them.
 
-    Raises TypeError where they are sparse or ragged, or where targets are no numbers.
+    Raises TypeError where they are sparse or ragged, or no numbers.
     """
     import keras
 
@@ -62,7 +62,7 @@ def _of_arrays(training: Training) -> Training:
         if hasattr(value, "to_numpy"):
             array = value.to_numpy()
             value = array.reshape(len(array), -1)
-        return as_array(value, name) if name == "y" else value
+        return as_array(value, name)
 
     arrays = {}
     for name in SAMPLES:

@@ -1,6 +1,5 @@
 """The one clock of a training: ``fit`` trains a model for a moment, in turns with others."""
 
-import math
 import statistics
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -127,7 +126,6 @@ class Timed:
     ):
         self.training = training
         self.model = training.new_model() if model is None else model
-        self.last = Turn(math.nan)  # what the last turn said
         self.cost = 0.0  # seconds that it took, with all that `fit` does around it
         self.first = FirstFit()
         self._callbacks = list(callbacks)
@@ -173,9 +171,8 @@ class Timed:
         turns = [self._turn_of(marks) for marks in epochs[self._warm_epochs :]]
         epoch = statistics.fmean(turn.epoch for turn in turns)
         validation = statistics.fmean(turn.validation for turn in turns)
-        self.last = Turn(epoch, validation)
         self.cost = self._clock() - started
-        return self.last
+        return Turn(epoch, validation)
 
     @property
     def takes_whole_epochs(self) -> bool:
@@ -250,7 +247,6 @@ class Timed:
         """Plan turns of about `turn_seconds`, by the seconds of a step."""
         step = max(step, SHORTEST_STEP)
         epoch = self.training.steps * step
-        self.last = Turn(epoch)
         self._epochs = max(1, round(self._turn_seconds / epoch))
         self._warm_epochs = int(epoch < WARMED_EPOCHS * self._turn_seconds)
         self._steps = 0

@@ -16,7 +16,7 @@ TURNS_IN_A_BOX = 240  # a turn takes about this part of the seconds: one in 240
 LONGEST_TURN = 0.4  # seconds
 # Where the steps alone, on batches in memory, are a smaller share of an epoch than this, none of
 # their parts can be the largest: they are not taken apart.
-SMALL_SHARE = 0.2
+SMALL_SHARE = 0.15
 FEW_TIMES = 4  # a batch of so few times the fewest samples is held beside a larger one
 
 # the trainings that take turns, each with one thing less than the one before
@@ -60,7 +60,8 @@ class Dissection:
             self.as_it_is.warm_up(box.seconds / 4)
         # with the number of steps, which the first epoch may have told
         self.training = self.as_it_is.training
-        self._early_traces = self.traces()
+        self.first_traces = self.traces()
+        self.late_traces = 0  # of the step, after the first moments
         seconds = 2 * self.turn_seconds
         self.batches = self.training.first_batches(take_away.MOST_BATCHES, seconds, box.clock)
         self.notes: list[str] = []  # names of sentences
@@ -75,17 +76,14 @@ class Dissection:
     def __exit__(self, *error: object) -> None:
         self.borrowed.close()
 
-    @property
-    def late_traces(self) -> int:
-        """How often the step was traced after the first moments."""
-        return self.traces() - self._early_traces
-
     def measure(self, patience: float = 0.25) -> Parts:
         """Take turns at everything in half of the box, and return the parts of an epoch.
 
         For the sake of five rounds it may take this share of the box longer.
         """
         entries = self._entries()
+        # a training on batches in memory may have needed one, too
+        traces = self.traces()
         half = self.box.seconds / 2
         measuring = TimeBox(max(self.box.seconds_left() - half, half / 10), self.box.clock)
         overtime = patience * self.box.seconds / measuring.seconds
@@ -94,6 +92,7 @@ class Dissection:
             return self._parts(turns).verdict != NOT_TOLD
 
         turns = take_turns(entries, until(measuring, overtime=overtime, is_clear=is_clear))
+        self.late_traces = self.traces() - traces
         self.idle_epochs = epochs_of(turns[IDLE])
         return self._parts(turns)
 
@@ -107,14 +106,14 @@ class Dissection:
         in_memory = take_away.without_input(self.training, self.batches)
         entries[IN_MEMORY] = self._entry(in_memory, model)
         entries[IDLE] = self._entry(steps_alone, take_away.idle_model())
-        share = entries[IN_MEMORY].last.epoch / self.as_it_is.last.epoch
         if self.box.seconds_left() < 0:
             self.notes.append("long steps")
-        elif share < SMALL_SHARE:
+            return entries
+        share = entries[IN_MEMORY].turn().epoch / self.as_it_is.turn().epoch
+        if share < SMALL_SHARE:
             self.notes.append("small steps")
-        else:
-            entries |= self._other_sizes()
-        return entries
+            return entries
+        return entries | self._other_sizes()
 
     def _entry(self, training: Training, model) -> Timed:
         """Return a training that has been warmed up."""

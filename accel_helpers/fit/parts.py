@@ -66,12 +66,6 @@ class Parts:
         return {part: share * whole for part, share in self.shares.items() if share > 0}
 
     @property
-    def largest(self) -> str:
-        """The name of the largest part."""
-        shares = self.shares
-        return max(shares, key=shares.__getitem__)
-
-    @property
     def verdict(self) -> str:
         """The largest part, or "not told apart" where another may be as large; see `OUTCOMES`."""
         largest, *others = sorted(self.shares, key=lambda part: -self.shares[part])

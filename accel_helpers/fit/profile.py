@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
+from itertools import chain
 
 from accel_helpers._values.records import positive
 from accel_helpers.fit import changes
@@ -19,11 +20,12 @@ from accel_helpers.fit.profile_result import COMPILATION, Change, Profile, said
 from accel_helpers.fit.resident_turns import TimedResident
 from accel_helpers.fit.training import Training
 from accel_helpers.measure import timing
-from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
+from accel_helpers.measure.measurement import FEW_SAMPLES, VAGUE, Measurement, Speedup
 
 # reasons for which a change was not tried
 LATE = "the time was up"
 LONG = "an epoch is too long for this: give it more seconds"
+LARGE = 0.25  # a part with more than this share of an epoch is helped; at least the largest
 MOSTLY = 0.5  # share of the whole training above which the compilation is the verdict
 OVERTIME = 0.2  # share of the box by which a change may be late, for the sake of five rounds
 LITTLE = 1.2  # times as fast: a change that can gain no more gets no more rounds
@@ -110,10 +112,13 @@ def profile_of(dissection: Dissection, parts: Parts) -> Profile:
     compiling = _share_of_compiling(dissection, parts, epoch.median, compile_seconds)
     verdict = parts.verdict
     # where no part is the largest for sure, what may help the largest is tried
-    part = parts.largest
+    shares = parts.shares
+    ordered = sorted(shares, key=shares.__getitem__, reverse=True)
+    large = [part for part in ordered if shares[part] > LARGE] or ordered[:1]
     if compiling > MOSTLY:
-        verdict = part = COMPILATION
-    tried, not_tried = _try_changes(dissection, part, parts.seconds.get("callbacks", 0.0))
+        verdict = COMPILATION
+        large = [COMPILATION]
+    tried, not_tried = _try_changes(dissection, large, parts.seconds.get("callbacks", 0.0))
     return Profile(
         verdict,
         epoch=epoch,
@@ -121,7 +126,7 @@ def profile_of(dissection: Dissection, parts: Parts) -> Profile:
         parts=parts,
         compiling=compiling,
         compile_seconds=compile_seconds,
-        compilations=dissection.traces(),
+        compilations=dissection.first_traces + dissection.late_traces,
         late_compilations=dissection.late_traces,
         tried=tried,
         not_tried=not_tried,
@@ -161,17 +166,21 @@ def _share_of_compiling(
 
 
 def _try_changes(
-    dissection: Dissection, part: str, callback_seconds: float
+    dissection: Dissection, parts: list[str], callback_seconds: float
 ) -> tuple[tuple[Change, ...], dict[str, str]]:
-    """Try changes that may help a part, in turns with the training as it is, in the time left.
+    """Try changes that may help some parts, in turns with the training as it is, in the time left.
 
     Return those that were tried, and the others with the reason.
     """
     timed = dissection.as_it_is
     box = dissection.box
-    tried = []
-    not_tried = {}
-    for proposal in changes.proposals(part, dissection.training, timed.model, dissection.batches):
+    tried: dict[str, Change] = {}
+    not_tried: dict[str, str] = {}
+    asked = dissection.training, timed.model, dissection.batches
+    for proposal in chain(*(changes.proposals(part, *asked) for part in parts)):
+        if proposal.name in tried or proposal.name in not_tried:
+            # it may help two parts
+            continue
         # a compilation, and five turns of two trainings: it is hoped to take half as long
         needed = timed.first.seconds + FEW_SAMPLES * 1.5 * timed.cost
         reason = proposal.reason
@@ -181,14 +190,14 @@ def _try_changes(
             reason = LONG
         if not reason:
             try:
-                tried.append(_try(proposal, dissection, callback_seconds))
+                tried[proposal.name] = _try(proposal, dissection, callback_seconds)
             except Exception as error:
                 # too much memory, an operation that XLA does not know, …
                 first_line = str(error).strip().partition("\n")[0]
                 reason = first_line[:100] or type(error).__name__
         if reason:
             not_tried[proposal.name] = reason
-    return tuple(tried), not_tried
+    return tuple(tried.values()), not_tried
 
 
 def _try(proposal: Proposal, dissection: Dissection, callback_seconds: float) -> Change:
@@ -241,7 +250,8 @@ def compared(
 
     def is_clear(turns: Mapping[str, list[Turn]]) -> bool:
         gain = gain_of(turns)
-        return gain.conclusive or gain.interval[1] < LITTLE
+        low, high = gain.interval
+        return high < LITTLE or (gain.conclusive and high < VAGUE * low)
 
     trainings = dict(zip(names, (now, then), strict=True))
     return gain_of(take_turns(trainings, until(box, overtime=OVERTIME, is_clear=is_clear)))

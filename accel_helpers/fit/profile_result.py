@@ -120,11 +120,6 @@ class Profile:
         return shares
 
     @property
-    def seconds(self) -> dict[str, float]:
-        """Seconds of an epoch by part, for a picture; without parts that there are not."""
-        return self.parts.seconds
-
-    @property
     def finding(self) -> str:
         """The title of its picture."""
         return self.parts.finding
@@ -160,7 +155,6 @@ class Profile:
         if self.verdict in self.parts.rounds:
             share = self.parts.share_in_words(self.verdict)
         low, high = map(format_duration, self.epoch.interval)
-        count = self.compilations
         return {
             "epoch": format_duration(self.epoch.median),
             "span": spanned(low, high),
@@ -168,7 +162,7 @@ class Profile:
             "share": share,
             "parts": self.parts.in_words(),
             "compiling": format_duration(self.compile_seconds),
-            "traces": "once" if count == 1 else f"{count} times",
+            "traces": self.compilations,
             "late": self.late_compilations,
         }
 
@@ -188,6 +182,7 @@ class Profile:
         if self.not_tried:
             reasons = [f"{name} ({reason})" for name, reason in self.not_tried.items()]
             texts.append(said("not_tried", not_tried="; ".join(reasons)))
+        texts[0] = said("lead") + texts[0]
         # some changes need no note
         return [text for text in texts if text]
 

@@ -8,19 +8,8 @@ from accel_helpers.fit.training import Training
 from accel_helpers.machine import backend
 
 MOST_BATCHES = 16  # that are kept in memory in place of the input
-# arguments of ``fit`` that belong to the data or to what happens beside the steps
-BESIDE_THE_STEPS = (
-    "y",
-    "sample_weight",
-    "class_weight",
-    "batch_size",
-    "shuffle",
-    "validation_data",
-    "validation_steps",
-    "validation_batch_size",
-    "validation_freq",
-    "callbacks",
-)
+# arguments of ``fit`` that belong to the data, beside x
+OF_THE_DATA = ("y", "sample_weight", "class_weight", "batch_size", "shuffle")
 # What launching can take at most, in seconds for each layer (forward, back, the optimizer), and
 # for each step of its loop over time.
 LAUNCHING = 3e-3
@@ -31,14 +20,20 @@ WIDTHS = ("units", "output_dim", "key_dim", "value_dim", "intermediate_dim")
 
 def steps_alone(training: Training) -> Training:
     """Return a training without callbacks and without validation."""
-    names = [name for name in BESIDE_THE_STEPS if name.startswith(("validation", "callbacks"))]
-    return training.changed(**dict.fromkeys(names))
+    return training.changed(
+        callbacks=None,
+        validation_data=None,
+        validation_steps=None,
+        validation_batch_size=None,
+        validation_freq=None,
+    )
 
 
 def without_input(training: Training, batches: list[tuple]) -> Training:
     """Return a training on batches that lie in memory, again and again; the steps alone."""
-    kept = training.changed(**dict.fromkeys(BESIDE_THE_STEPS))
-    return kept.changed(x=_repeated(batches), steps_per_epoch=training.steps)
+    data = _repeated(batches)
+    alone = steps_alone(training).changed(**dict.fromkeys(OF_THE_DATA))
+    return alone.changed(x=data, steps_per_epoch=training.steps)
 
 
 def resized(batch: tuple, count: int) -> tuple:
@@ -191,7 +186,9 @@ def _most_for_layer(layer) -> float:
     inner = list(layer._flatten_layers())
     seconds = LAUNCHING * len(inner)
     if any(isinstance(each, keras.layers.RNN) for each in inner):
-        length = layer.input.shape[1]
+        # beside its sequences it may take a mask
+        sequences, *_ = keras.tree.flatten(layer.input)
+        length = sequences.shape[1]
         seconds += LAUNCHING_IN_A_LOOP * length if length else math.inf
     return seconds
 

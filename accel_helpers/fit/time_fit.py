@@ -57,7 +57,6 @@ def time_fit(
     *,
     seconds: float = 10.0,
     clock: Callable[[], float] = time.perf_counter,
-    name: str = "fit",
     **fit_arguments,
 ) -> FitTiming:
     """Time the epochs of ``model.fit``, the first step apart: a `FitTiming`.
@@ -74,8 +73,6 @@ def time_fit(
         of its steps, at whose pace the rest is calculated.
     clock : callable, optional
         What returns the time in seconds.
-    name : str, optional
-        What is measured.
     **fit_arguments
         As for ``fit``: `batch_size`, `validation_data`, and so on. How many `epochs` a training
         has does not matter here.
@@ -110,13 +107,13 @@ def time_fit(
     timed = Timed(training, seconds / TURNS, clock=clock)
     timed.warm_up(seconds)
     left = TimeBox(max(box.seconds_left(), FOR_TIMING * seconds), clock)
-    turns = take_turns({name: timed}, until(left))
-    epochs = epochs_of(turns[name])
+    turns = take_turns({"fit": timed}, until(left))
+    epochs = epochs_of(turns["fit"])
     steps = timed.training.steps
     # the first epoch has all its other steps, too
     first_epoch = timed.first.first_step + statistics.median(epochs) * (steps - 1) / steps
     measured = Measurement.from_samples(
-        epochs, first_call=first_epoch, name=name, notes=timed.notes
+        epochs, first_call=first_epoch, name="fit", notes=timed.notes
     )
     return FitTiming(measured, steps)
 
@@ -157,7 +154,7 @@ def step_parts(
     Returns
     -------
     Parts
-        The three parts in seconds, and which is the `largest`.
+        The three parts in `seconds`, with their `shares`, and which is the largest: its `verdict`.
 
     Examples
     --------

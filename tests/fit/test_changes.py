@@ -309,15 +309,6 @@ def test_a_generator_is_kept_in_memory_and_can_be_handed_to_fit(keras):
     assert len(history.epoch) == 2
 
 
-def test_arrays_of_64_bits_become_32_bits_and_others_are_not_touched(keras):
-    x = {"ids": np.full((64, 2), 2**24 + 1), "values": np.ones((64, 2))}
-    call = checked(maker(keras), x, np.arange(64), {})
-    _, arguments = applied(proposed("input", call)["float32 arrays"])
-    assert arguments["x"]["ids"].dtype == "int64"
-    assert arguments["x"]["values"].dtype == "float32"
-    assert "float32 arrays" not in proposed("input", checked(maker(keras), X, Y, {}))
-
-
 # Callbacks and validation
 
 

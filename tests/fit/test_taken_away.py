@@ -110,3 +110,15 @@ def test_a_step_sees_the_same_data_from_memory_as_from_fit(keras, form):
         # a generator has to make tuples there
         (from_memory,) = from_memory
     assert from_memory == keras.tree.lists_to_tuples(from_fit)
+
+
+@pytest.mark.parametrize("length", [7, None])
+def test_launching_has_a_limit_where_the_loop_over_time_has_an_end(keras, length):
+    words = keras.Input((length,))
+    vectors = keras.layers.Embedding(5, 2, mask_zero=True)(words)
+    last = keras.layers.LSTM(2)(vectors)
+    model = keras.Model(words, last)
+    model.compile("sgd", "mse")
+    limit = take_away.most_for_launching(model)
+    is_limited = np.isfinite(limit)
+    assert is_limited == bool(length)

@@ -394,9 +394,11 @@ def test_batches_that_are_an_iterator_too_can_be_read_again(make_model, py_datas
 
 
 @pytest.mark.parametrize("strings", [np.array(["a"] * 100), np.array(["a"] * 100, object)])
-def test_targets_of_strings_are_refused(make_model, strings):
-    with pytest.raises(TypeError, match="numbers"):
+def test_strings_are_refused(make_model, strings):
+    with pytest.raises(TypeError, match="y must be arrays of numbers"):
         profile_fit(make_model, X, strings)
+    with pytest.raises(TypeError, match="x must be arrays of numbers"):
+        profile_fit(make_model, strings, Y)
 
 
 def test_a_distribution_over_one_device_is_one_replica(keras, make_model):

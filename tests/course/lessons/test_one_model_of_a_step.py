@@ -66,7 +66,8 @@ def data(case):
 def by_the_library(case):
     """The largest part by the function that lessons 07 and 08 use."""
     sizes = {"width": case.width, "batch_size": case.batch}
-    return step_parts(case.make_model, *data(case), **sizes, seconds=3).largest
+    shares = step_parts(case.make_model, *data(case), **sizes, seconds=3).shares
+    return max(shares, key=shares.__getitem__)
 
 
 def by_the_profile(case):
