@@ -70,7 +70,9 @@ def _of_class(result):
             return {"": result.faster}
         case Speedup():
             return {"": [result.slow, result.fast], **_times(result)}
-        case Parts() | Profile():
+        case Profile():
+            return {"": result.parts}
+        case Parts():
             return {f"{part} seconds": seconds for part, seconds in result.seconds.items()}
         case Score():
             return {f"{result.name} accuracy": result.accuracy}
