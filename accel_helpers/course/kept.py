@@ -17,6 +17,9 @@ from accel_helpers.measure.scores import Score
 
 MOST = 20  # numbers of a list that are kept one by one; of a longer one the mean and the count
 
+# of these classes one attribute is kept
+INNER = {FitTiming: "epochs", Plausibility: "time", FourFacts: "faster", Profile: "parts"}
+
 
 def numbers_of(result: object, words: str = "") -> dict[str, float]:
     """Return the numbers of a result by words for each; {} where nothing is kept of it.
@@ -56,22 +59,16 @@ def _of_class(result):
 
     The ends of an interval are called as what lies between them: "seconds", "seconds low".
     """
+    if type(result) in INNER:
+        return {"": getattr(result, INNER[type(result)])}
     match result:
         case Measurement():
             low, high = result.interval
             parts = {"seconds": result.median, "seconds low": low, "seconds high": high}
             parts |= {"first call seconds": result.first_call, "samples": len(result.samples)}
             return {result.name: parts}
-        case FitTiming():
-            return {"": result.epochs}
-        case Plausibility():
-            return {"": result.time}
-        case FourFacts():
-            return {"": result.faster}
         case Speedup():
             return {"": [result.slow, result.fast], **_times(result)}
-        case Profile():
-            return {"": result.parts}
         case Parts():
             return {f"{part} seconds": seconds for part, seconds in result.seconds.items()}
         case Score():
