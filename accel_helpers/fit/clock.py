@@ -159,7 +159,7 @@ class Timed:
         self._shorten_validation(marks)
         self._plan(marks.pace(steps))
         if self._clock() - started < most_seconds:
-            # the steps that compiled may have been slower: the plan is made again by others
+            # the steps that compiled may have been slower than these
             turn = self.turn()
             self._plan((turn.epoch - turn.validation) / self.training.steps)
 
