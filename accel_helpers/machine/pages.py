@@ -22,6 +22,12 @@ _COMPILED = re.compile(r"\s*@(?:tf\.function|(?:functools\.)?partial\(jax\.jit|(
 _GOES_ON = re.compile(r"\s*(?:@|def |\)|$)")
 
 _LINE = 4_000  # characters of a line that are searched
+# A page that imports TensorFlow or Keras, or nothing at all (it is a piece of a page), and none of
+# the libraries whose right lines look the same.
+_OURS = (
+    r"(?s)\A(?!.*(?:import|from) (?:torch|sklearn|xgboost)\b)"
+    r"(?:.*(?:import|from) (?:tensorflow|keras)\b|(?!.*\b(?:import|from) \w))"
+)
 
 
 @dataclass(frozen=True)
@@ -32,10 +38,8 @@ class OldLine:
     today: str  # what it does today
     instead: str  # what to write instead
     source: str
-    example: str
-    raises: str = ""  # the name of the error that it ends in; empty where it runs
+    page: str = _OURS  # a regular expression, which is found in the notebook's JSON
     compiled: bool = False  # only in a compiled function
-    page: str = ""  # a regular expression, which is found in the notebook's JSON
 
 
 #: Of several entries that a line has, the first one counts.

@@ -6,7 +6,6 @@ recognized, and what to do. A *place* is "colab", "kaggle" or "local": where the
 
 import functools
 import re
-import textwrap
 from dataclasses import dataclass
 from itertools import dropwhile, takewhile
 from typing import Literal
@@ -17,7 +16,6 @@ from accel_helpers.machine.raised import TRACEBACK
 
 _MOST = 4_000_000  # characters of a text that are searched: its first and its last half of these
 _LINE = 4_000  # characters of a line that are searched
-_TITLE = 80  # characters of a title
 _EVIDENCE = 200  # characters of a line that are shown
 _MESSAGE_LINES = 20  # lines after an exception's first line that may still be its message
 
@@ -29,16 +27,6 @@ _LINE_END = re.compile(r"\r\n?|\\r\\n|\\n")
 _EXCEPTION = re.compile(r"^(?:E +)?[A-Za-z_][\w.]*(?:Error|Exception|Interrupt)(?::|$)")
 # "2026-05-12 08:15:01.123456: I tensorflow/core/...", "I0512 08:15:01 ...".
 _LOG_LINE = re.compile(r"^(?:\d{4}-\d\d-\d\d|[IWEF]\d{4} )")
-# A line of a traceback: in a package, "/usr/lib/python3/dist-packages/keras/models.py", or in code
-# of one's own, "Cell In[3], line 2", which has no group "package".
-_FRAME = re.compile(
-    r"(?:site|dist)-packages[/\\](?P<package>\w+)|<ipython-input|Cell In|/content/|ipykernel_"
-)
-# The packages of the frameworks themselves.
-_FRAMEWORKS = {
-    "jax", "jaxlib", "keras", "tensorflow", "tensorflow_core", "tf_keras", "numpy", "absl",
-    "google",
-}  # fmt: skip
 # A line such as "!pip install tensorflow==2.8".
 _PIP = re.compile(r"^.{0,40}\bpip3? install .*(?:tensorflow|tf-nightly|keras|jax|numpy).*$", re.M)
 # A fix that speaks of "lines that install" something, before which the reader's line can be shown.
@@ -69,16 +57,15 @@ class Symptom:
     lines: tuple[str, ...]  # wordings of the failure, a regular expression each
     cause: str
     fix: str
-    source: tuple[str, ...]  # addresses
-    versions: str  # in words, the versions that it is about
-    examples: tuple[str, ...]  # lines of real messages
+    source: str  # an address
+    since: str  # in words, the versions that it is about
     also: str = ""  # a regular expression that the text must match, too
     unless: str = ""  # one that the text must not match; empty: there is none
     fix_local: str = ""  # the fix on a machine of one's own, where it is another
     fix_kaggle: str = ""  # the fix on Kaggle, where it is another
     at: Literal["", "colab", "kaggle"] = ""  # the only place where it happens
     group: str = ""  # one of `GROUPS`
-    theirs: bool = False  # a package that asks for what is gone is named instead of the fix
+    own: bool = False  # the code that raised the error must change, so it must be the reader's
 
     @functools.cached_property
     def patterns(self) -> dict[re.Pattern, str]:
@@ -94,57 +81,19 @@ class Symptom:
             plain_texts[re.compile(line, re.MULTILINE)] = re.sub(r"\\(.)", r"\1", plain_text)
         return plain_texts
 
-    @property
-    def title(self) -> str:
-        """The longest part of the first example that a pattern matches, cut to 80 characters."""
-        example = clean(self.examples[0])
-        matches = [pattern.search(example) for pattern in self.patterns]
-        texts = [match.group() for match in matches if match]
-        longest = max(texts, key=len)
-        title = " ".join(longest.split())
-        for quote in "'\"`":
-            if title.count(quote) % 2:  # the pattern ended inside a quotation
-                title = title.strip(quote)
-        return textwrap.shorten(title, _TITLE, placeholder=" …")
-
     def to_do(self, place: str, text: str = "") -> str:
         """Return what to do about the failure, in the words of a place.
 
-        `place` is "colab", "kaggle" or "local". `text` is the text in which the failure was found:
-        a package that it names, or a line with pip, is then named in the fix.
+        `place` is "colab", "kaggle" or "local". Where the fix speaks of lines that install
+        something, such a line of `text`, in which the failure was found, is named in it.
         """
         place = self.at or place
-        package = _package_that_asks(text)
-        fix = self._fix_at(place)
-        if self.theirs and package:
-            fix = SAY["theirs"]
-        pip_match = None
-        if _ABOUT_PIP.search(fix):
-            pip_match = _PIP.search(text)
-        if pip_match is None:
-            return fix.format(**PLACES[place], package=package)
+        fix = {"local": self.fix_local, "kaggle": self.fix_kaggle}.get(place) or self.fix
+        pip_line = _PIP.search(text)
+        if pip_line is None or not _ABOUT_PIP.search(fix):
+            return fix.format(**PLACES[place])
         fix = SAY["line"] + fix
-        return fix.format(**PLACES[place], package=package, line=pip_match[0].strip())
-
-    def _fix_at(self, place: str) -> str:
-        """Return the fix for a place, in which braces are not filled in yet."""
-        if place == "local" and self.fix_local:
-            return self.fix_local
-        if place == "kaggle" and self.fix_kaggle:
-            return self.fix_kaggle
-        return self.fix
-
-
-def _package_that_asks(text: str) -> str | None:
-    """Return the package of the last frame in a text that is in no package of a framework.
-
-    None where that frame is in the reader's own code, and where there is no such frame.
-    """
-    package = None
-    for frame in _FRAME.finditer(text):
-        if frame["package"] not in _FRAMEWORKS:
-            package = frame["package"]
-    return package
+        return fix.format(**PLACES[place], line=pip_line[0].strip())
 
 
 _BOOK = tables("symptoms.toml")
@@ -184,7 +133,7 @@ def find(
             id=symptom.id,
             cause=symptom.cause,
             fix=symptom.to_do(place, text),
-            source=" ".join(symptom.source[:2]),
+            source=symptom.source,
             evidence=_line(text, first_match.start()),
         )
         if exception_matches:
