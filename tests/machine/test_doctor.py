@@ -82,13 +82,12 @@ def test_what_is_said_of_an_unknown_failure_is_no_finding():
     assert known.seen is None
 
 
-def test_what_to_do_names_the_place_the_package_and_the_line_that_the_text_shows():
+def test_what_to_do_names_the_place_and_the_line_that_the_text_shows():
     error = "ImportError: cannot import name 'xla_pmap_p' from 'jax.extend.core.primitives'"
     theirs = 'File "/usr/local/lib/python3.12/dist-packages/numpyro/x.py", line 3\n'
     steps = [doctor.diagnose(text + error, environ={}).next_step
              for text in (theirs + theirs.replace("numpyro", "jax"), theirs + "Cell In[3]\n",
                           "/kaggle/working/x.py\n", "")]  # fmt: skip
-    assert ["numpyro" in step for step in steps] == [True, False, False, False]
     assert ["Runtime →" in step for step in steps] == [True, True, False, False]
     line = "!pip install -q jax==0.3.25"
     pair = "jaxlib version 0.5.1 is newer than and incompatible with jax version 0.3.25"
