@@ -31,31 +31,6 @@ _PLACES = {
     "colab": r"/content/|/usr/local/lib/python3\.\d+/dist-packages|\bColab\b",
     "kaggle": r"/kaggle/(?:working|input|lib)|\bKaggle\b",
 }
-# What to do where nothing is found.
-_UNKNOWN = (
-    "This is none of the {known} failures that the doctor knows. Search for the words above. If "
-    "that doesn't help, show whoever gave you this notebook the last thirty lines of the message, "
-    "what you ran before, and what print(ah.describe()) says."
-)
-_SLOW = (
-    "No error is seen in this text, only a warning: what was computed is right. Where the time "
-    "goes, ah.profile_fit(make_model, x, y) says."
-)
-_CALM = (
-    "No error is seen. If something stopped, give the doctor the whole message, from its first "
-    "line to its last, or the notebook with the error in its cell. If a training is only slow, "
-    "ah.profile_fit(make_model, x, y) says where its time goes."
-)
-_ATTACHED = (
-    "Nothing wrong is seen. Attached is: {it.device}. Whether the framework sees it is the next "
-    "question: call ah.use_backend(), then keras.distribution.list_devices(). If something fails "
-    "all the same, give the error to ah.diagnose(error)."
-)
-_NOTHING_ATTACHED = (
-    "Nothing wrong is seen. There is no accelerator, only a CPU, and all that can run on one runs "
-    "here. A GPU or a TPU can be borrowed in Google Colab: Runtime → Change runtime type. If "
-    "something fails all the same, give the error to ah.diagnose(error)."
-)
 
 
 @dataclass(frozen=True)
@@ -151,27 +126,27 @@ def diagnose(problem: BaseException | str | Path | None = None, **machine) -> Di
     findings = symptoms.find(text, place)
     seen = raised.look(symptoms.clean(text))
     slow: tuple[Finding, ...] = ()
-    next_step = _CALM
+    next_step = symptoms.SAY["calm"]
     if findings:
         next_step = findings[0].fix
     elif seen.error:
-        next_step = _UNKNOWN.format(known=len(symptoms.KNOWN))
+        next_step = symptoms.SAY["unknown"].format(known=len(symptoms.KNOWN))
     else:
         # Behind an error a warning is no matter.
         slow = symptoms.find(text, place, symptoms.SLOW)
     if slow:
-        next_step = _SLOW
+        next_step = symptoms.SAY["slow"]
     return Diagnosis(findings, next_step, seen, slow, lines)
 
 
 def _examine(machine: faults.Facts) -> Diagnosis:
     """Return what is wrong with this runtime, or with a recorded machine."""
     findings = faults.find(machine)
-    next_step = _NOTHING_ATTACHED
+    next_step = symptoms.SAY["nothing_attached"]
     if findings:
         next_step = findings[0].fix
     elif machine.device:
-        next_step = _ATTACHED.format(it=machine)
+        next_step = symptoms.SAY["attached"].format(it=machine)
     return Diagnosis(findings, next_step, Seen(), (), ())
 
 

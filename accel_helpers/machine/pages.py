@@ -10,10 +10,12 @@ from dataclasses import dataclass
 
 from accel_helpers.machine.faults import Finding, tables
 
-# A page has the old lines of TensorFlow and Keras if it imports one of them, or nothing at all (it
-# is a piece of a page), and none of the libraries whose right lines look the same.
-_OURS = re.compile(r"(?:import|from) (?:tensorflow|keras)\b|\A(?!.*\b(?:import|from) \w)", re.S)
-_OTHERS = re.compile(r"(?:import|from) (?:torch|sklearn|xgboost)\b")
+# A page that imports TensorFlow or Keras, or nothing at all (it is a piece of a page), and none of
+# the libraries whose right lines look the same.
+_OURS = (
+    r"(?s)\A(?!.*(?:import|from) (?:torch|sklearn|xgboost)\b)"
+    r"(?:.*(?:import|from) (?:tensorflow|keras)\b|(?!.*\b(?:import|from) \w))"
+)
 
 
 @dataclass(frozen=True)
@@ -24,11 +26,7 @@ class OldLine:
     today: str  # what it does today
     instead: str  # what to write instead
     source: str
-    page: str = ""  # a regular expression, which is found in the notebook's JSON
-    # These three are read until the entries are in their new form.
-    example: str = ""
-    raises: str = ""
-    compiled: bool = False
+    page: str = _OURS  # a regular expression, which is found in the notebook's JSON
 
 
 #: Of several entries that a line has, the first one counts.
@@ -41,9 +39,7 @@ def read(text: str) -> tuple[str, tuple[Finding, ...]]:
     `text` is the content of a file. What was printed is empty where the notebook has no error. A
     text that is no notebook is returned as it is, without findings.
     """
-    entries = [entry for entry in YESTERDAY if not entry.compiled and re.search(entry.page, text)]
-    if _OTHERS.search(text) or not _OURS.search(text):
-        entries = []
+    entries = [entry for entry in YESTERDAY if re.search(entry.page, text)]
     outputs: list[dict] = []
     old_lines = []
     try:

@@ -6,14 +6,12 @@ recognized, and what to do. A *place* is "colab", "kaggle" or "local": where the
 
 import functools
 import re
-import textwrap
 from dataclasses import dataclass
 
 from accel_helpers.machine import raised
 from accel_helpers.machine.faults import PLACES, Finding, tables
 
 _HALF = 2_000_000  # characters at the beginning and at the end of a text that are searched
-_TITLE = 80  # characters of a title
 _EVIDENCE = 100  # characters of a line that are shown on each side
 
 # What is replaced in a text before it is searched, in this order: colours, as a terminal gets them,
@@ -50,18 +48,14 @@ class Symptom:
     cause: str
     fix: str
     source: str  # an address
-    group: str = ""  # one of `GROUPS`
-    since: str = ""  # in words, since when and in which versions
+    since: str  # in words, the versions that it is about
+    group: str = ""  # one of `GROUPS`; empty: it is a warning
     also: str = ""  # a regular expression that the text must match, too
     unless: str = "(?!)"  # one that the text must not match; this one matches nothing
     fix_local: str = ""  # the fix on a machine of one's own, where it is another
     fix_kaggle: str = ""  # the fix on Kaggle, where it is another
     at: str = ""  # "colab" or "kaggle": the only place where it happens
     own: bool = False  # advice for the learner's own code, which a package's line is not
-    # These three are read until the entries are in their new form.
-    versions: str = ""
-    examples: tuple[str, ...] = ()
-    theirs: bool = False
 
     @functools.cached_property
     def patterns(self) -> dict[re.Pattern, str]:
@@ -93,26 +87,6 @@ class Symptom:
             return False
         return bool(re.search(self.also, text, re.MULTILINE))
 
-    @property
-    def address(self) -> str:
-        """The source; until the entry is in its new form, the first of several."""
-        if isinstance(self.source, str):
-            return self.source
-        return self.source[0]
-
-    @property
-    def title(self) -> str:
-        """The longest part of the first example that a pattern matches, cut to 80 characters."""
-        example = clean(self.examples[0])
-        matches = [pattern.search(example) for pattern in self.patterns]
-        texts = [match.group() for match in matches if match]
-        longest = max(texts, key=len)
-        title = " ".join(longest.split())
-        for quote in "'\"`":
-            if title.count(quote) % 2:  # the pattern ended inside a quotation
-                title = title.strip(quote)
-        return textwrap.shorten(title, _TITLE, placeholder=" …")
-
     def to_do(self, place: str) -> str:
         """Return what to do about it at a place: "colab", "kaggle" or "local"."""
         place = self.at or place
@@ -122,6 +96,8 @@ class Symptom:
 
 
 _BOOK = tables("symptoms.toml")
+# The sentences of the doctor where nothing is found.
+SAY: dict[str, str] = _BOOK["say"]
 #: The parts of docs/failures.md: what an entry calls its group, and the title.
 GROUPS: dict[str, str] = _BOOK["group"]
 #: The failures: what is surely the root of trouble first, what many things can cause last.
@@ -148,7 +124,7 @@ def find(text: str, place: str = "local", among: list[Symptom] = KNOWN) -> tuple
         if not evidence or not symptom.fits(text):
             continue
         fix = symptom.to_do(place)
-        finding = Finding(symptom.id, symptom.cause, fix, symptom.address, evidence)
+        finding = Finding(symptom.id, symptom.cause, fix, symptom.source, evidence)
         found = in_error if symptom.line_in(error.message) else elsewhere
         found.append(finding)
     return (*in_error, *elsewhere)

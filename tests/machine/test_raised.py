@@ -88,10 +88,13 @@ def test_an_error_that_was_caught_is_seen_with_its_line():
 
 
 def test_of_code_that_tensorflow_recorded_the_inner_error_is_seen():
-    (text,) = [error["text"] for error in ORDINARY if "in user code" in error["text"]]
-    seen = doctor.diagnose(text).seen
-    assert seen.error.startswith("ValueError: Dimensions must be equal")
-    assert seen.your_line == "/content/lesson.py, line 4: return tf.linalg.matmul(x, w)"
+    outer = (
+        'Traceback (most recent call last)\n  File "x.py", line 9, in g\nValueError: in user code:'
+    )
+    inner = '    File "x.py", line 4, in f  *\n        return 1 / 0\n\n    ValueError: too long'
+    seen = doctor.diagnose(f"{outer}\n\n{inner}\n").seen
+    assert seen.error == "ValueError: too long"
+    assert seen.your_line == "x.py, line 4: return 1 / 0"
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -142,7 +145,7 @@ def test_where_no_error_is_seen_the_whole_message_or_a_profile_is_the_next_step(
     ],
 )
 def test_advice_for_ones_own_code_counts_only_where_ones_own_line_failed(deepest, counts):
-    own = symptoms.Symptom("own", ("bool of a tracer",), "c", "f", "https://x", own=True)
+    own = symptoms.Symptom("own", ("bool of a tracer",), "c", "f", "https://x", "1", own=True)
     frames = f'  File "/home/ada/train.py", line 3, in f\n  File "{deepest}", line 9, in g\n'
     text = f"Traceback (most recent call last):\n{frames}TypeError: bool of a tracer"
     assert bool(symptoms.find(text, among=(own,))) == counts
