@@ -116,6 +116,9 @@ def look(text: str) -> Seen:
     own_frames = [frame for frame in frames if not _NOT_OWN.search(frame["file"])]
     # A log goes on behind the message.
     message, *_ = _LOG_LINE.split(text[head.end() : head.end() + _MESSAGE], maxsplit=1)
+    # What stands behind a bare name is not its message.
+    if head["name"] and ":" not in head.group():
+        message = ""
     lines = _WHERE.sub("", message).strip().split("\n")
     name = head["name"].rpartition(".")[2]
     words = _WORD.findall(_VALUES.sub(" ", lines[0]))

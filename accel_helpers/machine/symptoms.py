@@ -81,9 +81,12 @@ class Symptom:
                 return f"{before}{behind}".strip(' ",')
         return ""
 
-    def fits(self, text: str) -> bool:
-        """Return whether a text matches `also`, and does not match `unless`."""
-        if re.search(self.unless, text, re.MULTILINE):
+    def fits(self, text: str, error: raised.Seen) -> bool:
+        """Return whether a text has this failure; `error` is its last error."""
+        # Advice for the learner's own code is no use where a package's line failed.
+        if self.own and error.package:
+            return False
+        if not self.line_in(text) or re.search(self.unless, text, re.MULTILINE):
             return False
         return bool(re.search(self.also, text, re.MULTILINE))
 
@@ -114,20 +117,14 @@ def find(text: str, place: str = "local", among: list[Symptom] = KNOWN) -> tuple
     """
     text = clean(text)
     error = raised.look(text)
-    in_error = []
-    elsewhere = []
-    for symptom in among:
-        # Advice for the learner's own code is no use where a package's line failed.
-        if error.package and symptom.own:
-            continue
+    found = [symptom for symptom in among if symptom.fits(text, error)]
+    found.sort(key=lambda symptom: not symptom.line_in(error.message))
+    findings = []
+    for symptom in found:
         evidence = symptom.line_in(text)
-        if not evidence or not symptom.fits(text):
-            continue
         fix = symptom.to_do(place)
-        finding = Finding(symptom.id, symptom.cause, fix, symptom.source, evidence)
-        found = in_error if symptom.line_in(error.message) else elsewhere
-        found.append(finding)
-    return (*in_error, *elsewhere)
+        findings.append(Finding(symptom.id, symptom.cause, fix, symptom.source, evidence))
+    return tuple(findings)
 
 
 def clean(text: str) -> str:

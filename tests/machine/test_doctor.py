@@ -26,13 +26,10 @@ OLD = "KeyError: 'COLAB_TPU_ADDR'"
 @pytest.mark.parametrize("name", machines.MACHINES)
 def test_every_machine_gets_what_is_wrong_with_it(name, tmp_path):
     machine = machines.MACHINES[name]
-    more = {"loaded": machine.loaded, "page": machine.page, "used": machine.used}
-    told = doctor.diagnose(**machine.build(tmp_path), **more)
+    facts = machine.build(tmp_path)
+    told = doctor.diagnose(**facts, loaded=machine.loaded, page=machine.page, used=machine.used)
     assert tuple(one.id for one in told.findings) == machine.finds
-    assert json.dumps(told.to_dict())
     assert "{" not in str(told), "every brace was filled in"
-    for one in told.findings:
-        assert " ".join(one.cause.split()) in " ".join(str(told).split())
     if machine.environ.keys() & {"COLAB_RELEASE_TAG", "KAGGLE_KERNEL_RUN_TYPE"}:
         assert "pip install" not in str(told), "nothing is installed over what is there"
 
