@@ -125,16 +125,13 @@ def diagnose(problem: BaseException | str | Path | None = None, **machine) -> Di
             place = named
     findings = symptoms.find(text, place)
     seen = raised.look(symptoms.clean(text))
-    slow: tuple[Finding, ...] = ()
+    slow = symptoms.find(text, place, symptoms.SLOW)
     next_step = symptoms.SAY["calm"]
     if findings:
         next_step = findings[0].fix
     elif seen.error:
         next_step = symptoms.SAY["unknown"].format(known=len(symptoms.KNOWN))
-    else:
-        # Behind an error a warning is no matter.
-        slow = symptoms.find(text, place, symptoms.SLOW)
-    if slow:
+    elif slow:
         next_step = symptoms.SAY["slow"]
     return Diagnosis(findings, next_step, seen, slow, lines)
 

@@ -39,11 +39,15 @@ def read(text: str) -> tuple[str, tuple[Finding, ...]]:
     `text` is the content of a file. What was printed is empty where the notebook has no error. A
     text that is no notebook is returned as it is, without findings.
     """
-    entries = [entry for entry in YESTERDAY if re.search(entry.page, text)]
     outputs: list[dict] = []
     old_lines = []
     try:
-        for number, cell in enumerate(json.loads(text)["cells"], 1):
+        cells = json.loads(text)["cells"]
+        fitting_pages = [
+            page for page in {entry.page for entry in YESTERDAY} if re.search(page, text)
+        ]
+        entries = [entry for entry in YESTERDAY if entry.page in fitting_pages]
+        for number, cell in enumerate(cells, 1):
             outputs += cell.get("outputs", [])
             if cell["cell_type"] == "code":
                 old_lines += _old_lines("".join(cell["source"]), f"cell {number}", entries)
