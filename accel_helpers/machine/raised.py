@@ -30,20 +30,25 @@ _DIED = re.compile(
     r"|loc\(.*: error: |(?:free|malloc|munmap_chunk)\(\): |double free or |corrupted size"
     r"|.*?(?:LLVM ERROR: |Fatal Python error: |C(?:heck|HECK) failed: |\(mpsFileLoc\).*: error: "
     r"|failed assertion [`']|Assertion [`'].* failed|Memory access fault by GPU"
-    r"|[Tt]erminat(?:e called after|ing (?:app )?(?:due to|with) uncaught)))",
+    r"|[Tt]erminat(?:e called|ing (?:app )?(?:due to|with) uncaught)))",
     re.M,
 )
 # What other programs report: a compiler's "x.cu:12:3: error: ...", pip's "ERROR: ...", a shell's
-# "Killed"; no figure, "Test error: 0.1". What pip calls an error of its resolver ends nothing.
+# "Killed"; no figure, "Test error: 0.1". What pip calls an error of its resolver ends nothing. Last
+# what is cut: an exception behind other words, "[rank0]: KeyError: 'x'", its message without its
+# name, a traceback without its end; none of these in a warning or a log's line.
 _REPORTED = re.compile(
     r"^(?P<name>)(?!ERROR: pip's dependency resolver)"
-    r"(?=(?:ERROR|[Ee]rror|[Ff]atal|FATAL|\w+ fatal|(?:rocBLAS|CUDA|HIP|NCCL) error) *: (?!\d)"
-    r"|\S.*\d\)?: (?:fatal )?error: "
-    r"|.{0,60}\b(?:Segmentation fault|Aborted|Killed|Bus error|Illegal instruction)"
-    r"(?: +\(core dumped\)|: \d+| +python| process|$)|zsh: (?:killed|abort|segmentation fault)"
+    r"(?= {0,4}(?:ERROR|[Ee]rror|[Ff]atal|FATAL|\w+ fatal|(?:rocBLAS|CUDA|HIP|NCCL) error) *: "
+    r"(?!\d)|\S.*\d\)?: (?:fatal )?error: "
+    r"|.{0,60}\b(?:[Ss]egmentation fault|Aborted|Killed|Bus error|Illegal instruction)"
+    r"(?: *\(core dumped\)|: \d+| +python| process|$)|zsh: (?:killed|abort|segmentation fault)"
     r"|.*\bSIG(?:SEGV|ABRT|KILL|BUS|ILL)\b|.*\bexit(?:ed with)? (?:code|status) (?:1[345]\d|-\d)"
     r"|.*\b[Kk]ernel (?:appears to have |has )?(?:died|crashed)|FAILED \S+ - "
-    r"|\S.*: (?<!nvidia-smi: )command not found$)",
+    r"|\S.*: (?<!nvidia-smi: )command not found$"
+    r"|(?!\d{4}-|[IWE]\d{4} |.*(?:INFO|DEBUG|WARN|Warn))(?:.{1,40}\b[A-Z]\w+(?:Error|Exception): \S"
+    r"|.{0,80}(?:No module named |cannot import name '|has no attribute ')"
+    r"|.*\(most recent call last\)))",
     re.M,
 )
 # The line of a log, with which a message ends.
