@@ -16,9 +16,9 @@ __all__ = ["diagnose", "tpu_recipe"]
 
 # What a list calls the parts of a finding, and those of an error that is not known.
 _LABELS = {
+    "evidence": "Seen",
     "cause": "Cause",
     "fix": "Do next",
-    "evidence": "Seen",
     "source": "Source",
     "error": "Last error",
     "your_line": "Your line",
@@ -112,12 +112,11 @@ def diagnose(problem: BaseException | str | Path | None = None, **machine) -> Di
     """
     if problem is None:
         return _examine(faults.Facts(**machine))
-    text = problem
     if isinstance(problem, Path):
-        text = problem.read_text("utf-8", errors="replace")
+        problem = problem.read_text("utf-8", errors="replace")
     elif isinstance(problem, BaseException):
-        text = "".join(traceback.format_exception(problem))
-    text, lines = pages.read(text)
+        problem = "".join(traceback.format_exception(problem))
+    text, lines = pages.read(problem)
     place, _ = faults.place(machine.get("environ", os.environ))
     # A text may name the place that it comes from.
     for named, pattern in _PLACES.items():

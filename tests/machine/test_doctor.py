@@ -75,7 +75,7 @@ def test_the_page_shows_what_the_text_says_and_runs_nothing_of_the_log():
     page = told._repr_html_()
     assert set(re.findall(r"<(\w+)", page)) <= {"p", "ol", "li", "strong", "br", "a"}
     assert 'href="https://a.example/?b=1&amp;c&lt;script&gt;"' in page
-    assert "\n2. Cause: <script>" in str(told)
+    assert "\n2. Seen: <script>" in str(told)
 
 
 def test_the_recipe_names_the_versions_at_hand_and_sets_all_before_tensorflow():
