@@ -24,32 +24,44 @@ _RAISED = re.compile(
     r"(?P<name>[A-Za-z_][\w.]*)(?:: |:?$)",
     re.M,
 )
-# What a process says that dies without an exception, often in the middle of a line.
+# What a process says that dies without an exception.
 _DIED = re.compile(
-    r"^(?P<name>)(?![\w.]*(?:Error|Exception): )(?=F\d{4} \d\d:|\d{4}-\d\d-\d\d \S+: F "
-    r"|loc\(.*: error: |(?:free|malloc|munmap_chunk)\(\): |double free or |corrupted size"
-    r"|.*?(?:LLVM ERROR: |Fatal Python error: |C(?:heck|HECK) failed: |\(mpsFileLoc\).*: error: "
-    r"|failed assertion [`']|Assertion [`'].* failed|Memory access fault by GPU"
-    r"|[Tt]erminat(?:e called|ing (?:app )?(?:due to|with) uncaught)))",
-    re.M,
+    r"""^(?P<name>)(?![\w.]*(?:Error|Exception):\ )(?=
+    F\d{4}\ \d\d:                             # F0512 08:15:01 x.cc:12] Check failed: ...
+    | \d{4}-\d\d-\d\d\ \S+:\ F\               # 2026-05-12 08:15:01.123456: F x.cc:12] ...
+    | loc\(.*:\ error:\                       # loc("x"): error: ..., of a compiler for Apple's GPU
+    | (?:free|malloc|munmap_chunk)\(\):\ | double\ free\ or\ | corrupted\ size
+    | .*?(?:                                  # in the middle of a line:
+        LLVM\ ERROR:\ | Fatal\ Python\ error:\ | C(?:heck|HECK)\ failed:[ ]
+        | \(mpsFileLoc\).*:\ error:\          # of Apple's graph
+        | failed\ assertion\ [`'] | Assertion\ [`'].*\ failed
+        | Memory\ access\ fault\ by\ GPU      # of AMD's
+        | [Tt]erminat(?:e\ called|ing\ (?:app\ )?(?:due\ to|with)\ uncaught)
+    ))""",
+    re.M | re.X,
 )
-# What other programs report: a compiler's "x.cu:12:3: error: ...", pip's "ERROR: ...", a shell's
-# "Killed"; no figure, "Test error: 0.1". What pip calls an error of its resolver ends nothing. Last
-# what is cut: an exception behind other words, "[rank0]: KeyError: 'x'", its message without its
-# name, a traceback without its end; none of these in a warning or a log's line.
+# What other programs report.
 _REPORTED = re.compile(
-    r"^(?P<name>)(?!ERROR: pip's dependency resolver)"
-    r"(?= {0,4}(?:ERROR|[Ee]rror|[Ff]atal|FATAL|\w+ fatal|(?:rocBLAS|CUDA|HIP|NCCL) error) *: "
-    r"(?!\d)|\S.*\d\)?: (?:fatal )?error: "
-    r"|.{0,60}\b(?:[Ss]egmentation fault|Aborted|Killed|Bus error|Illegal instruction)"
-    r"(?: *\(core dumped\)|: \d+| +python| process|$)|zsh: (?:killed|abort|segmentation fault)"
-    r"|.*\bSIG(?:SEGV|ABRT|KILL|BUS|ILL)\b|.*\bexit(?:ed with)? (?:code|status) (?:1[345]\d|-\d)"
-    r"|.*\b[Kk]ernel (?:appears to have |has )?(?:died|crashed)|FAILED \S+ - "
-    r"|\S.*: (?<!nvidia-smi: )command not found$"
-    r"|(?!\d{4}-|[IWE]\d{4} |.*(?:INFO|DEBUG|WARN|Warn))(?:.{1,40}\b[A-Z]\w+(?:Error|Exception): \S"
-    r"|.{0,80}(?:No module named |cannot import name '|has no attribute ')"
-    r"|.*\(most recent call last\)))",
-    re.M,
+    r"""^(?P<name>)
+    (?!ERROR:\ pip's\ dependency\ resolver)   # which ends no installation
+    (?=\ {0,4}(?:ERROR|[Ee]rror|[Ff]atal|FATAL|\w+\ fatal|(?:rocBLAS|CUDA|HIP|NCCL)\ error)\ *:[ ]
+        (?!\d)                                # no figure, as in "Error: 0.1"
+    | \S.*\d\)?:\ (?:fatal\ )?error:\         # x.cu:12:3: error: ..., of a compiler
+    | .{0,60}\b(?:[Ss]egmentation\ fault|Aborted|Killed|Bus\ error|Illegal\ instruction)
+        (?:\ *\(core\ dumped\)|:\ \d+|\ +python|\ process|$)
+    | zsh:\ (?:killed|abort|segmentation\ fault)
+    | .*\bSIG(?:SEGV|ABRT|KILL|BUS|ILL)\b
+    | .*\bexit(?:ed\ with)?\ (?:code|status)\ (?:1[345]\d|-\d)
+    | .*\b[Kk]ernel\ (?:appears\ to\ have\ |has\ )?(?:died|crashed)
+    | FAILED\ \S+\ -\                         # of pytest
+    | \S.*:\ (?<!nvidia-smi:\ )command\ not\ found$
+    # What is cut, but in no warning and no line of a log:
+    | (?!\d{4}-|[IWE]\d{4}\ |.*(?:INFO|DEBUG|WARN|Warn))(?:
+        .{1,40}\b[A-Z]\w+(?:Error|Exception):\ \S                  # [rank0]: KeyError: 'x'
+        | .{0,80}(?:No\ module\ named\ |cannot\ import\ name\ '|has\ no\ attribute\ ')
+        | .*\(most\ recent\ call\ last\)      # a traceback without its end
+    ))""",
+    re.M | re.X,
 )
 # The line of a log, with which a message ends.
 _LOG_LINE = re.compile(r"\n(?=\d{4}-\d\d-\d\d|[IWEF]\d{4} )")
