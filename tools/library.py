@@ -3,6 +3,7 @@
 import argparse
 import re
 import sys
+import textwrap
 import tomllib
 
 import jinja2
@@ -15,19 +16,33 @@ from accel_helpers.course import ledger, questions, review
 from accel_helpers.course.lessons import lesson_00
 from accel_helpers.machine import symptoms
 
-REPORTS = ROOT / "tests" / "machine" / "logs" / "real"
+EXAMPLES = ROOT / "tests" / "machine" / "examples.toml"
 TEMPLATES = ROOT / "tools" / "templates"
 
 
 def failures() -> dict:
     """Give what the page of failures is made from; the site alone has that page."""
-    reports = {path.stem: tomllib.loads(lesson.read(path)) for path in REPORTS.glob("*.toml")}
+    kinds = tomllib.loads(lesson.read(EXAMPLES))
+    examples = kinds["failure"] | kinds["slowness"]
+    entries = [*symptoms.KNOWN, *symptoms.SLOW]
     return {
         "known": symptoms.KNOWN,
         "groups": symptoms.GROUPS,
         "slow": symptoms.SLOW,
-        "reports": {name: reports[name]["report"] for name in sorted(reports)},
+        "examples": examples,
+        "titles": {one.id: title(one, examples[one.id][0]) for one in entries},
     }
+
+
+def title(symptom: symptoms.Symptom, example: str) -> str:
+    """Give the longest part of an example that a wording matches, cut to 80 characters."""
+    matches = [pattern.search(symptoms.clean(example)) for pattern in symptom.patterns]
+    longest = max((match.group() for match in matches if match), key=len)
+    words = " ".join(longest.split())
+    for quote in "'\"`":
+        if words.count(quote) % 2:  # the wording ended inside a quotation
+            words = words.strip(quote)
+    return textwrap.shorten(words, 80, placeholder=" …")
 
 
 def lessons() -> dict:

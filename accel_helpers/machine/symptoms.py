@@ -6,56 +6,34 @@ recognized, and what to do. A *place* is "colab", "kaggle" or "local": where the
 
 import functools
 import re
-import textwrap
 from dataclasses import dataclass
-from itertools import dropwhile, takewhile
-from typing import Literal
 
-from accel_helpers._values import records
+from accel_helpers.machine import raised
 from accel_helpers.machine.faults import PLACES, Finding, tables
-from accel_helpers.machine.raised import TRACEBACK
 
-_MOST = 4_000_000  # characters of a text that are searched: its first and its last half of these
-_LINE = 4_000  # characters of a line that are searched
-_TITLE = 80  # characters of a title
-_EVIDENCE = 200  # characters of a line that are shown
-_MESSAGE_LINES = 20  # lines after an exception's first line that may still be its message
+_HALF = 2_000_000  # characters at the beginning and at the end of a text that are searched
+_EVIDENCE = 100  # characters of a line that are shown on each side
 
-# "\x1b[31m", a colour as a terminal gets it, or spelled out, as in the JSON of a saved notebook.
-_COLOUR = re.compile(r"(?:\x1b|\\u001b|\\x1b|\\033)\[[0-9;?]*[A-Za-z]")
-# The ends of lines, as characters and as that JSON spells them.
-_LINE_END = re.compile(r"\r\n?|\\r\\n|\\n")
-# "KeyError: 'x'", "jax.errors.JaxRuntimeError: INTERNAL: ...": at the start of a line.
-_EXCEPTION = re.compile(r"^(?:E +)?[A-Za-z_][\w.]*(?:Error|Exception|Interrupt)(?::|$)")
-# "2026-05-12 08:15:01.123456: I tensorflow/core/...", "I0512 08:15:01 ...".
-_LOG_LINE = re.compile(r"^(?:\d{4}-\d\d-\d\d|[IWEF]\d{4} )")
-# A line of a traceback: in a package, "/usr/lib/python3/dist-packages/keras/models.py", or in code
-# of one's own, "Cell In[3], line 2", which has no group "package".
-_FRAME = re.compile(
-    r"(?:site|dist)-packages[/\\](?P<package>\w+)|<ipython-input|Cell In|/content/|ipykernel_"
+# What is replaced in a text before it is searched, in this order: colours, as a terminal gets them,
+# or spelled out in the JSON of a saved notebook; the ends of lines, and that JSON's; its quotation
+# marks; what Python puts before each line of several exceptions, "  | ValueError: 3"; the ends of
+# lines that nobody reads.
+_CLEANED = (
+    (r"(?:\x1b|\\u001b|\\x1b|\\033)\[[0-9;?]*[A-Za-z]", ""),
+    (r"\r\n?|\\r\\n|\\n", "\n"),
+    (r'\\"', '"'),
+    (r"(?m)^ +\| ", ""),
+    (r"(?m)^(.{4000}).+", r"\1"),
 )
-# The packages of the frameworks themselves.
-_FRAMEWORKS = {
-    "jax", "jaxlib", "keras", "tensorflow", "tensorflow_core", "tf_keras", "numpy", "absl",
-    "google",
-}  # fmt: skip
-# A line such as "!pip install tensorflow==2.8".
-_PIP = re.compile(r"^.{0,40}\bpip3? install .*(?:tensorflow|tf-nightly|keras|jax|numpy).*$", re.M)
-# A fix that speaks of "lines that install" something, before which the reader's line can be shown.
-_ABOUT_PIP = re.compile(r"\blines? that (?:install|pin|bring)")
-# The place of which a text speaks: "/kaggle/working/x.csv", "/content/x.csv". Kaggle comes first,
-# because its image is built on Colab's.
-PLACE = {
-    "kaggle": re.compile(r"/kaggle/(?:working|input|lib)|\bKaggle\b"),
-    "colab": re.compile(r"/content/|/usr/local/lib/python3\.\d+/dist-packages|\bColab\b"),
-}
 # These read a regular expression: of r"\bNo module named '?tensorflow" the plain text, which is
 # always in what it matches, is "No module named ". Before that, parts are skipped that have special
 # characters: "\b", "^", a group, a set, each with "?", "*", "+" or "{2}" behind it.
 _PART = (
     r"(?:\\[bwds]|\^|\((?:\\.|[^()\\])*\)|\[(?:\\.|[^]\\])*\]|[^()\\](?=[?*]))(?:[?*+]|\{[\d,]*})?"
 )
-_PLAIN = re.compile(rf"(?:{_PART})*(?P<text>(?:(?:[^\\.^$*+?{{}}\[\]|()]|\\\W)(?![*?{{]))*)")
+_PLAIN = re.compile(
+    rf"(?:{_PART})*(?P<text>(?:(?:[^\\.^$*+?{{}}\[\]|()]|\\\W)(?![*?{{]))*).*", re.S
+)
 
 
 @dataclass(frozen=True)
@@ -69,16 +47,15 @@ class Symptom:
     lines: tuple[str, ...]  # wordings of the failure, a regular expression each
     cause: str
     fix: str
-    source: tuple[str, ...]  # addresses
-    versions: str  # in words, the versions that it is about
-    examples: tuple[str, ...]  # lines of real messages
+    source: str  # an address
+    since: str  # in words, the versions that it is about
+    group: str = ""  # one of `GROUPS`; empty: it is a warning
     also: str = ""  # a regular expression that the text must match, too
-    unless: str = ""  # one that the text must not match; empty: there is none
+    unless: str = "(?!)"  # one that the text must not match; this one matches nothing
     fix_local: str = ""  # the fix on a machine of one's own, where it is another
     fix_kaggle: str = ""  # the fix on Kaggle, where it is another
-    at: Literal["", "colab", "kaggle"] = ""  # the only place where it happens
-    group: str = ""  # one of `GROUPS`
-    theirs: bool = False  # a package that asks for what is gone is named instead of the fix
+    at: str = ""  # "colab" or "kaggle": the only place where it happens
+    own: bool = False  # advice for the learner's own code, which a package's line is not
 
     @functools.cached_property
     def patterns(self) -> dict[re.Pattern, str]:
@@ -88,173 +65,74 @@ class Symptom:
         """
         plain_texts = {}
         for line in self.lines:
-            match = _PLAIN.match(line)
-            plain_text = match["text"] if match else ""
+            plain_text = _PLAIN.sub(r"\g<text>", line, count=1)
             # The text itself has no backslash before a mark that the pattern had to escape.
             plain_texts[re.compile(line, re.MULTILINE)] = re.sub(r"\\(.)", r"\1", plain_text)
         return plain_texts
 
-    @property
-    def title(self) -> str:
-        """The longest part of the first example that a pattern matches, cut to 80 characters."""
-        example = clean(self.examples[0])
-        matches = [pattern.search(example) for pattern in self.patterns]
-        texts = [match.group() for match in matches if match]
-        longest = max(texts, key=len)
-        title = " ".join(longest.split())
-        for quote in "'\"`":
-            if title.count(quote) % 2:  # the pattern ended inside a quotation
-                title = title.strip(quote)
-        return textwrap.shorten(title, _TITLE, placeholder=" …")
+    def line_in(self, text: str) -> str:
+        """Return the line of a text that one of the `lines` matches, cut to 200 characters."""
+        for pattern, plain_text in self.patterns.items():
+            match = plain_text in text and pattern.search(text)
+            if match:
+                position = match.start()
+                before = text[max(position - _EVIDENCE, 0) : position].rpartition("\n")[2]
+                behind = text[position : position + _EVIDENCE].partition("\n")[0]
+                return f"{before}{behind}".strip(' ",')
+        return ""
 
-    def to_do(self, place: str, text: str = "") -> str:
-        """Return what to do about the failure, in the words of a place.
+    def fits(self, text: str, error: raised.Seen) -> bool:
+        """Return whether a text has this failure; `error` is its last error."""
+        # Advice for the learner's own code is no use where a package's line failed.
+        if self.own and error.package:
+            return False
+        if not self.line_in(text) or re.search(self.unless, text, re.MULTILINE):
+            return False
+        return bool(re.search(self.also, text, re.MULTILINE))
 
-        `place` is "colab", "kaggle" or "local". `text` is the text in which the failure was found:
-        a package that it names, or a line with pip, is then named in the fix.
-        """
+    def to_do(self, place: str) -> str:
+        """Return what to do about it at a place: "colab", "kaggle" or "local"."""
         place = self.at or place
-        package = _package_that_asks(text)
-        fix = self._fix_at(place)
-        if self.theirs and package:
-            fix = SAY["theirs"]
-        pip_match = None
-        if _ABOUT_PIP.search(fix):
-            pip_match = _PIP.search(text)
-        if pip_match is None:
-            return fix.format(**PLACES[place], package=package)
-        fix = SAY["line"] + fix
-        return fix.format(**PLACES[place], package=package, line=pip_match[0].strip())
-
-    def _fix_at(self, place: str) -> str:
-        """Return the fix for a place, in which braces are not filled in yet."""
-        if place == "local" and self.fix_local:
-            return self.fix_local
-        if place == "kaggle" and self.fix_kaggle:
-            return self.fix_kaggle
-        return self.fix
-
-
-def _package_that_asks(text: str) -> str | None:
-    """Return the package of the last frame in a text that is in no package of a framework.
-
-    None where that frame is in the reader's own code, and where there is no such frame.
-    """
-    package = None
-    for frame in _FRAME.finditer(text):
-        if frame["package"] not in _FRAMEWORKS:
-            package = frame["package"]
-    return package
+        fixes = {"local": self.fix_local, "kaggle": self.fix_kaggle}
+        fix = fixes.get(place) or self.fix
+        return fix.format(**PLACES[place])
 
 
 _BOOK = tables("symptoms.toml")
-# The sentences of the doctor where no symptom is found, and parts of fixes.
+# The sentences of the doctor where nothing is found.
 SAY: dict[str, str] = _BOOK["say"]
 #: The parts of docs/failures.md: what an entry calls its group, and the title.
 GROUPS: dict[str, str] = _BOOK["group"]
 #: The failures: what is surely the root of trouble first, what many things can cause last.
-KNOWN = records.read(tuple[Symptom, ...], _BOOK["symptom"], "symptoms.toml")
+KNOWN = [Symptom(**entry) for entry in _BOOK["symptom"]]
 #: Warnings beside which the program goes on, mostly of slowness; they are no failures.
-SLOW = records.read(tuple[Symptom, ...], _BOOK["slowness"], "symptoms.toml")
+SLOW = [Symptom(**entry) for entry in _BOOK["slowness"]]
 
 
-def find(
-    text: str, place: str = "local", among: tuple[Symptom, ...] = KNOWN
-) -> tuple[Finding, ...]:
-    """Return a finding for each symptom that a text has, those of its last exception first.
+def find(text: str, place: str = "local", among: list[Symptom] = KNOWN) -> tuple[Finding, ...]:
+    """Return a finding for each symptom that a text has, those of its last error first.
 
     `text` is a message or a log as it is. `place` is "colab", "kaggle" or "local"; the fixes are in
     its words. () where no symptom is found.
     """
     text = clean(text)
-    exception_start, exception_end = _last_exception(text)
-    in_exception = []
-    elsewhere = []
-    for symptom in among:
-        # A pattern is slow, and its plain text is quick to look for.
-        patterns = [
-            pattern for pattern, plain_text in symptom.patterns.items() if plain_text in text
-        ]
-        matches = _matches(patterns, text, start=0, end=len(text))
-        if not matches or not _confirmed(symptom, text):
-            continue
-        exception_matches = _matches(patterns, text, start=exception_start, end=exception_end)
-        first_match = min(exception_matches or matches, key=re.Match.start)
-        finding = Finding(
-            id=symptom.id,
-            cause=symptom.cause,
-            fix=symptom.to_do(place, text),
-            source=" ".join(symptom.source[:2]),
-            evidence=_line(text, first_match.start()),
-        )
-        if exception_matches:
-            in_exception.append(finding)
-        else:
-            elsewhere.append(finding)
-    return tuple(in_exception + elsewhere)
-
-
-def _matches(patterns: list[re.Pattern], text: str, *, start: int, end: int) -> list[re.Match]:
-    """Return the first match of each pattern in ``text[start:end]``, where it has one."""
-    matches = [pattern.search(text, start, end) for pattern in patterns]
-    return [match for match in matches if match]
-
-
-def _confirmed(symptom: Symptom, text: str) -> bool:
-    """Return whether a text matches a symptom's `also`, and does not match its `unless`."""
-    if not re.search(symptom.also, text, re.MULTILINE):
-        return False
-    return not symptom.unless or not re.search(symptom.unless, text, re.MULTILINE)
-
-
-def _line(text: str, position: int) -> str:
-    """Return the line of a text in which a position is, cut to 200 characters around it.
-
-    What is cut off is replaced by "...". `position` is an index into `text`.
-    """
-    line_start = text.rfind("\n", 0, position) + 1
-    line = text[line_start:].partition("\n")[0]
-    column = position - line_start
-    # A long line is cut at its beginning, so that the match itself is seen.
-    if column > _EVIDENCE // 2:
-        line = "..." + line[column - _EVIDENCE // 4 :]
-    line = line.strip().strip('",').strip()
-    if len(line) > _EVIDENCE:
-        line = line[: _EVIDENCE - 3] + "..."
-    return line
+    error = raised.look(text)
+    found = [symptom for symptom in among if symptom.fits(text, error)]
+    found.sort(key=lambda symptom: not symptom.line_in(error.message))
+    findings = []
+    for symptom in found:
+        evidence = symptom.line_in(text)
+        fix = symptom.to_do(place)
+        findings.append(Finding(symptom.id, symptom.cause, fix, symptom.source, evidence))
+    return tuple(findings)
 
 
 def clean(text: str) -> str:
     """Return a text without colours, with "\\n" as its only line end, and not too long.
 
-    Of a text of more than 4 million characters the middle is left out, and of a line what is behind
-    its 4,000th character.
+    Of a long text the middle is left out, and of a long line its end.
     """
-    if len(text) > _MOST:
-        half = _MOST // 2
-        text = text[:half] + "\n" + text[-half:]
-    text = _COLOUR.sub("", text)
-    text = _LINE_END.sub("\n", text)
-    # The JSON of a saved notebook escapes quotation marks.
-    text = text.replace('\\"', '"')
-    return "\n".join(line[:_LINE] for line in text.split("\n"))
-
-
-def _last_exception(text: str) -> tuple[int, int]:
-    """Return the start and the end of the last exception and its message, as indexes into a text.
-
-    It is the first exception behind the last traceback; without a traceback, the first of the text.
-    (0, 0) where there is none.
-    """
-    traceback_start = max(text.rfind(TRACEBACK), 0)
-    lines = text[traceback_start:].split("\n")
-    exception_lines = list(dropwhile(lambda line: not _EXCEPTION.match(line), lines))
-    # A log goes on behind the message.
-    message_lines = takewhile(
-        lambda line: not _LOG_LINE.match(line), exception_lines[:_MESSAGE_LINES]
-    )
-    message = "\n".join(message_lines)
-    if not message:
-        return 0, 0
-    start = text.index(message, traceback_start)
-    return start, start + len(message)
+    text = text[:_HALF] + text[_HALF:][-_HALF:]
+    for pattern, replacement in _CLEANED:
+        text = re.sub(pattern, replacement, text)
+    return text

@@ -55,20 +55,6 @@ def retrace():
         add(number)
 
 
-def old_callbacks():
-    """Keras 3 no longer warns of it; TensorFlow still has the code of Keras 2 that does."""
-    from tensorflow.python.keras.callbacks import Callback, CallbackList
-
-    class Sleeper(Callback):
-        def on_train_batch_end(self, batch, logs=None):
-            time.sleep(0.02)
-
-    callbacks = CallbackList([Sleeper()])
-    for batch in range(7):
-        callbacks.on_train_batch_begin(batch)
-        callbacks.on_train_batch_end(batch, {})
-
-
 def fill_shuffle_buffer():
     def numbers():
         for number in range(24):
@@ -78,11 +64,6 @@ def fill_shuffle_buffer():
     signature = tf.TensorSpec((), tf.int32)
     data = tf.data.Dataset.from_generator(numbers, output_signature=signature)
     next(iter(data.shuffle(24)))
-
-
-def cut_cache():
-    for _ in tf.data.Dataset.range(20).cache().take(3):
-        pass
 
 
 def uncompiled_layer():
@@ -98,11 +79,6 @@ def functions_eagerly():
         tf.vectorized_map(lambda x: x + 1, tf.ones(3))
     finally:
         tf.config.run_functions_eagerly(False)
-
-
-def random_for_each():
-    random = tf.random.Generator.from_seed(1)
-    tf.vectorized_map(lambda x: x + random.uniform([]), tf.ones(3))
 
 
 def fill_gradient():
@@ -182,24 +158,17 @@ def split_otherwise():
 TRIED = {
     "tensorflow": {
         "slow-retracing": [retrace],
-        "slow-callback": [old_callbacks],
         "slow-input": [fill_shuffle_buffer],
-        "input-ran-out": [lambda: dense().fit(pairs().batch(8), steps_per_epoch=20, verbose=0)],
         "pydataset-one-worker": [lambda: dense().fit(Forgetful(), verbose=0)],
         "tf-data-by-python": [embedding_on_two],
-        "tf-data-cache-cut": [cut_cache],
         "slow-eager": [lambda: dense(run_eagerly=True, jit_compile=True), functions_eagerly],
         "xla-not-compiled": [uncompiled_layer],
-        "tf-while-loop": [random_for_each],
         "tf-dense-gradient": [fill_gradient],
         "float16-slow": [half_precision],
-        "strategy-eager": [lambda: strategy().run(lambda: tf.ones(3))],
         "strategy-sparse-gradients": [embedding_on_two],
-        "profile-without-steps": [lambda: profiled(lambda: dense().fit(X, Y, verbose=0))],
         "profile-input-bound": [lambda: profiled(wait_for_data)],
     },
     "jax": {
-        "input-ran-out": [lambda: dense().fit(pairs().batch(8), steps_per_epoch=20, verbose=0)],
         "pydataset-one-worker": [lambda: dense().fit(Forgetful(), verbose=0)],
         "jax-donation-unused": [lambda: jax.jit(jnp.sum, donate_argnums=0)(jnp.ones((3, 4)))],
         "xla-copies-whole-arrays": [split_otherwise],

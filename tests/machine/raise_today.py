@@ -7,8 +7,7 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
+from importlib import metadata
 
 import jax
 import jax.numpy as jnp
@@ -19,16 +18,8 @@ import tensorflow as tf
 import accel_helpers as ah
 
 layers = keras.layers
-FOLDER = Path(tempfile.mkdtemp())
 X, Y = np.ones((8, 4), "float32"), np.ones((8, 1), "float32")
-leaked = []
-
-
-class Mine(layers.Layer):
-    """A layer of one's own, which the file of a model doesn't hold."""
-
-    def call(self, x):
-        return x
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver
 
 
 class TensorFlowLayer(layers.Layer):
@@ -48,94 +39,84 @@ class TensorFlowStep(keras.Model):
         return {"loss": 0.0}
 
 
-def dense(units=1):
-    model = keras.Sequential([keras.Input((4,)), layers.Dense(units)])
-    model.compile("sgd", "mse")
-    return model
-
-
-def assign():
-    array = jnp.zeros(3)
-    array[0] = 1
-
-
-def leak():
-    jax.jit(lambda x: leaked.append(x * 1) or x)(1.0)
-    leaked[0] + 1
-
-
-def load_custom(ending):
-    file = FOLDER / f"custom{ending}"
-    keras.Sequential([keras.Input((4,)), Mine()]).save(file)
-    program = "import sys, keras; keras.models.load_model(sys.argv[1])"
-    command = [sys.executable, "-c", program, str(file)]
-    told = subprocess.run(command, capture_output=True, text=True)
-    raise RuntimeError(told.stderr)
-
-
-def load_damaged():
-    file = FOLDER / "page.h5"
-    file.write_text("<html>too many downloads</html>")
-    keras.models.load_model(file)
-
-
-def load_other_weights():
-    file = FOLDER / "some.weights.h5"
-    dense(3).save_weights(file)
-    dense(5).load_weights(file)
-
-
-def two_outputs():
-    x = keras.Input((4,))
-    model = keras.Model(x, [layers.Dense(1)(x), layers.Dense(1)(x)])
-    model.compile("sgd", "mse", metrics=["mae"])
-    model.fit(X, [Y, Y], verbose=0)
-
-
 def fit(model):
     model.compile("sgd", "mse")
     model.fit(X, Y, verbose=0)
 
 
-def draw():
-    sys.modules["pydot"] = sys.modules["pydotplus"] = sys.modules["pydot_ng"] = None
-    keras.utils.model_to_dot(dense())
+def elsewhere(code, **environ):
+    """Run code in a process of its own, where no framework has started yet."""
+    told = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | environ, capture_output=True, text=True
+    )
+    raise RuntimeError(told.stderr)
+
+
+def start_jax(**environ):
+    elsewhere("import jax; jax.devices()", **environ)
+
+
+def without_pips_records():
+    paths, sys.path[:] = sys.path[:], []
+    try:
+        metadata.version("keras")
+    finally:
+        sys.path[:] = paths
+
+
+def on_a_gpu_that_is_not_there():
+    tf.config.set_soft_device_placement(False)
+    try:
+        with tf.device("GPU:7"):
+            tf.ones(3)
+    finally:
+        tf.config.set_soft_device_placement(True)
+
+
+def texts_by_xla():
+    tf.function(tf.strings.lower, jit_compile=True)(tf.constant("A"))
+
+
+def split_a_cpu():
+    tf.ones(1)
+    (cpu,) = tf.config.list_physical_devices("CPU")
+    three = [tf.config.LogicalDeviceConfiguration()] * 3
+    tf.config.set_logical_device_configuration(cpu, three)
 
 
 TRIED = {
     "tensorflow": {
-        "keras3-plain-data": [
-            lambda: dense().fit(X.tolist() * 999, Y.tolist() * 999, verbose=0),
-            lambda: dense().fit(X, Y.tolist(), verbose=0),
-            lambda: dense().fit(np.array([["a", None, 1, 2]] * 8, object), Y, verbose=0),
+        "tf-device-not-visible": [on_a_gpu_that_is_not_there],
+        "gpu-list-renamed": [lambda: tf.config.experimental_list_devices()],
+        "keras-multi-gpu-model": [lambda: exec("from keras.utils import multi_gpu_model")],
+        "tpu-name-missing": [resolver],
+        "tpu-plain-tensorflow": [
+            lambda: tf.tpu.experimental.initialize_tpu_system(resolver(tpu="local")),
         ],
-        "keras3-metrics-per-output": [two_outputs],
-        "keras3-model-never-called": [lambda: keras.Sequential([layers.Dense(1)]).output],
-        "keras-custom-object": [lambda: load_custom(".keras"), lambda: load_custom(".h5")],
-        "keras-file-not-there": [
-            lambda: keras.models.load_model(FOLDER / "none.keras"),
-            lambda: keras.models.load_model(FOLDER / "none.h5"),
-            load_damaged,
-        ],
-        "keras-weights-do-not-fit": [load_other_weights],
-        "keras-drawing-missing": [draw],
-        "keras-methods-gone": [lambda: keras.losses.MeanSquaredError(reduction="auto")],
-        "keras3-tensorflow-function": [lambda: tf.square(keras.Input((4,)))],
+        "tpu-not-initialised": [lambda: tf.distribute.TPUStrategy(resolver(tpu="local"))],
+        "tpu-node-address": [lambda: os.environ["COLAB_TPU_ADDR"]],
+        "xla-no-operation": [texts_by_xla],
+        "devices-already-started": [split_a_cpu],
+        "keras-other-name": [without_pips_records],
+        "keras-backend-name": [lambda: elsewhere("import keras", KERAS_BACKEND="pytorch")],
     },
     "jax": {
-        "jax-tracer-value": [
-            lambda: jax.jit(lambda x: 1 if x > 0 else 2)(1.0),
-            lambda: jax.jit(lambda x: np.sin(x))(1.0),
-            lambda: jax.jit(jnp.arange)(3),
-            lambda: jax.jit(lambda n: sum(range(n)))(3),
-            lambda: jax.jit(lambda x: x[x > 0])(jnp.ones(3)),
+        "jax-no-gpu": [lambda: jax.devices("gpu"), lambda: start_jax(JAX_PLATFORMS="cuda")],
+        "jax-rocm": [lambda: jax.devices("rocm"), lambda: start_jax(JAX_PLATFORMS="rocm")],
+        "jax-metal": [lambda: start_jax(JAX_PLATFORMS="METAL")],
+        "jax-tpu-setup-old": [lambda: exec("import jax.tools.colab_tpu")],
+        "jax-fewer-devices": [lambda: jax.make_mesh((8,), ("x",))],
+        "strategy-device-missing": [
+            lambda: keras.distribution.DeviceMesh((8,), ["x"], keras.distribution.list_devices()),
         ],
-        "jax-tracer-leaked": [leak],
-        "jax-immutable": [assign],
-        "jax-static-argument": [
-            lambda: jax.jit(lambda x, mode: x)(1.0, "train"),
-            lambda: jax.jit(lambda x, mode: x, static_argnums=1)(1.0, [1]),
+        "jax-distributed-start": [lambda: jax.distributed.initialize()],
+        "devices-already-started": [lambda: jax.config.update("jax_num_cpu_devices", 3)],
+        "jax-other-age": [
+            lambda: jax.tree_map,
+            lambda: exec("from jax import linear_util"),
+            lambda: jax.jit(jnp.sum, no_such_option=1),
         ],
+        "xla-flags-unknown": [lambda: start_jax(XLA_FLAGS="--xla_no_such_flag=1")],
         "keras-backend-mixed": [
             lambda: fit(keras.Sequential([keras.Input((4,)), TensorFlowLayer()])),
             lambda: fit(TensorFlowStep()),

@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 from pathlib import Path
 
 import machines
@@ -9,7 +10,7 @@ import pytest
 
 from accel_helpers.machine import doctor, pages
 
-OLD = {old.example: old for old in pages.YESTERDAY}
+EXAMPLES = tomllib.loads(Path(__file__).with_name("examples.toml").read_text("utf-8"))["old"]
 ERROR = {"output_type": "error", "ename": "KeyError", "evalue": "'COLAB_TPU_ADDR'",
          "traceback": ["\x1b[0;31mKeyError\x1b[0m: 'COLAB_TPU_ADDR'"]}  # fmt: skip
 PIP = {"output_type": "stream", "name": "stdout", "text": ["Successfully installed ",
@@ -30,15 +31,16 @@ def lines(source, accelerator="TPU"):
     return [(one.id, one.cause) for one in doctor.diagnose(asks).lines]
 
 
-@pytest.mark.parametrize("example", OLD)
-def test_a_line_of_yesterday_is_found_with_what_it_does_today(example):
-    ((_, today),) = lines(f"x = 1\n{example}\ny = 2\n")
-    assert today == OLD[example].today
+@pytest.mark.parametrize(("number", "example"), [*enumerate(EXAMPLES)])
+def test_a_line_of_yesterday_is_found_with_what_it_does_today(number, example):
+    ((_, today),) = lines(f"x = 1\n{example['line']}\ny = 2\n")
+    assert today == pages.YESTERDAY[number].today
+    assert len(EXAMPLES) == len(pages.YESTERDAY)
 
 
 def test_what_is_said_of_them_happens():
     """On the frameworks that are here; what pip and Colab's own commands do cannot be seen here."""
-    tried = {example: old.raises for example, old in OLD.items() if old.raises}
+    tried = {one["line"]: one["raises"] for one in EXAMPLES if "raises" in one}
     told = machines.python(
         "import builtins, json, os, sys\nimport jax, keras, numpy as np, tensorflow as tf\n"
         "for example, raises in json.loads(sys.argv[1]).items():\n"
@@ -49,29 +51,24 @@ def test_what_is_said_of_them_happens():
         json.dumps(tried),
     )
     assert (told.returncode, told.stdout) == (0, ""), told.stderr[-2000:]
-    assert len(tried) > 20
+    assert len(tried) > 10
 
 
-def test_today_and_comments_and_tensors_outside_a_compiled_function_are_left_alone():
+def test_today_and_comments_are_left_alone():
     assert lines("# tf.Session()\n   # !pip install tensorflow==1.15\n") == []
     assert lines("!pip install einops ./tensorflow_x.whl\nimport tensorflow\n", "GPU") == []
     assert lines("import tensorflow_datasets as tfds\nfrom flax import linen as nn") == []
-    assert lines("def show(x):\n    return x.numpy()\nshow(1)\n") == []
-    inside = "@tf.function\ndef step(\n    x\n):\n    y = x\n\n    {}\nprint(step(1).numpy())\n"
-    assert lines(inside.format("return y")) == []
-    ((where, _),) = lines(inside.format("return y.numpy()"))
-    assert where == "cell 1, line 7"
 
 
 @pytest.mark.parametrize(
     "source",
-    ["import torch, keras\nSGD(model.parameters(), lr=0.1)", "class SGD: ...\nSGD(lr=0.1)",
+    ["import torch, keras\nSGD(model.parameters(), lr=0.1)", "import torch\nAdam(lr=0.1)",
+     "from sklearn import svm\nfit_generator(x)", "import jax\noptax.adam(lr=0.1)\nAdam(lr=1)",
      "import keras\nLogisticRegression().predict_proba(x)",
      "import keras\nkeras.utils.PyDataset(workers=2, use_multiprocessing=True)",
      "import tensorflow as tf\ntf.losses.MeanSquaredError()\ntf.losses.mse(x, y)",
      "!pip install dm-haiku chex", 'grpc.insecure_channel("grpc://x")',
-     "import keras\nalbumentations.Rotate(border_mode=0)",
-     "import torch\ndef train_step(self, batch):\n    return loss.detach().numpy()"],
+     "import keras\nalbumentations.Rotate(border_mode=0)"],
 )  # fmt: skip
 def test_the_right_line_of_another_library_is_left_alone(source):
     assert lines(source, "GPU") == []
@@ -85,18 +82,17 @@ def test_the_error_of_the_cell_that_failed_last_is_diagnosed_with_what_was_print
     (file := tmp_path / "page.ipynb").write_text(found, "utf-8")
     for told in (doctor.diagnose(found), doctor.diagnose(file)):
         assert [one.id for one in told.findings] == ["tpu-node-address", "tensorflow-replaced"]
-        assert [one.id for one in told.lines] == ["cell 5, line 1"]
+        assert [one.id for one in told.lines] == ["cell 5"]
         assert "tf.Session" in str(told)
         assert told._repr_html_()
-        assert not told.unknown
     assert file.read_text("utf-8") == found, "nothing is changed"
 
 
 def test_a_page_without_an_error_says_that_and_its_lines():
-    told = doctor.diagnose(page(code(["import jax\n", "jax.tree_map(f, x)"])))
+    told = doctor.diagnose(page(code(["import keras\n", "model.fit_generator(x)"])))
     assert told.findings == ()
-    assert told.unknown
-    assert "jax.tree_map(f, x)" in str(told)
+    assert told.next_step
+    assert "model.fit_generator(x)" in str(told)
 
 
 @pytest.mark.parametrize(

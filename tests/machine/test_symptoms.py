@@ -13,20 +13,19 @@ import pytest
 from accel_helpers.machine import doctor, pages
 from accel_helpers.machine.symptoms import GROUPS, KNOWN, SLOW, find
 
-ROOT = Path(__file__).parents[2]
-LOGS = Path(__file__).parent / "logs"
+HERE = Path(__file__).parent
+LOGS = HERE / "logs"
 FAILURES = sorted((LOGS / "failures").glob("*.txt"))
 HEALTHY = sorted((LOGS / "healthy").glob("*.txt"))
 SYMPTOMS = {symptom.id: symptom for symptom in KNOWN}
+ENTRIES = SYMPTOMS | {symptom.id: symptom for symptom in SLOW}
 REAL = {
-    (path.stem, report["url"]): report
+    report["url"]: report
     for path in sorted((LOGS / "real").glob("*.toml"))
     for report in tomllib.loads(path.read_text("utf-8"))["report"]
 }
 ORDINARY = tomllib.loads((LOGS / "ordinary.toml").read_text("utf-8"))["error"]
-EXAMPLES = [(symptom.id, line) for symptom in KNOWN for line in symptom.examples]
-WARNINGS = [(symptom.id, line) for symptom in SLOW for line in symptom.examples]
-ENTRIES = SYMPTOMS | {symptom.id: symptom for symptom in SLOW}
+EXAMPLES = tomllib.loads((HERE / "examples.toml").read_text("utf-8"))
 # What goes well, and is warned of all the same.
 WARNED = {
     "allocator_asks_again": ["gpu-memory-more"],
@@ -65,19 +64,18 @@ def test_a_whole_log_of_a_failure_gives_its_cause_and_fix(log):
     assert symptom.id not in ids("\n".join(x for n, x in enumerate(lines) if n not in key))
 
 
-def test_every_failure_stands_in_a_part_of_the_page_with_a_title_of_its_own():
+def test_every_entry_has_its_part_of_the_page_a_source_versions_and_a_cause_of_its_own():
+    assert [symptom.group for symptom in KNOWN if symptom.group not in GROUPS] == []
     assert {symptom.group for symptom in KNOWN} == GROUPS.keys()
-    titles = [symptom.title for symptom in KNOWN]
-    assert len(set(titles)) == len(titles)
-    assert all(1 < len(title) <= 80 for title in titles)
+    for symptom in ENTRIES.values():
+        assert re.fullmatch(r"https://\S+", symptom.source), symptom.id
+        assert symptom.since, symptom.id
+    assert len({symptom.cause for symptom in ENTRIES.values()}) == len(KNOWN) + len(SLOW)
 
 
-def test_no_two_entries_share_an_id_a_cause_or_a_fix_and_each_has_an_example():
-    entries = [*KNOWN, *SLOW]
-    for field in ("id", "cause", "fix", "title"):
-        said = [getattr(symptom, field) for symptom in entries]
-        assert len(set(said)) == len(said)
-    assert all(symptom.examples and symptom.source for symptom in entries)
+@pytest.mark.parametrize("name", ENTRIES)
+def test_every_wording_has_a_part_that_is_quick_to_look_for(name):
+    assert [one.pattern for one, plain in ENTRIES[name].patterns.items() if not plain.strip()] == []
 
 
 @pytest.mark.parametrize("log", HEALTHY, ids=lambda log: log.stem)
@@ -87,29 +85,33 @@ def test_a_healthy_log_or_an_unrelated_error_gives_no_failure_and_the_warnings_t
     assert warnings_in(text) == WARNED.get(log.stem, [])
 
 
-@pytest.mark.parametrize(("name", "line"), WARNINGS)
-def test_an_example_of_a_warning_is_found_as_that_warning_and_as_no_failure(name, line):
-    text = f"Epoch 1/5\n{line}\nEpoch 2/5"
-    assert warnings_in(text) == [name]
-    assert ids(text) == []
+@pytest.mark.parametrize("name", ENTRIES)
+def test_a_real_message_is_found_as_its_own_entry_and_as_that_first(name):
+    slow = name not in SYMPTOMS
+    lines = EXAMPLES["slowness" if slow else "failure"][name]
+    texts = [f"Epoch 1/5\n{line}\nEpoch 2/5" for line in lines]
+    for text in texts:
+        assert (warnings_in if slow else ids)(text)[0] == name
+        assert not slow or ids(text) == []
+    assert texts
 
 
-def test_an_ordinary_error_gives_nothing_or_what_it_is():
-    got = [(error["kind"], ids(error["text"])) for error in ORDINARY]
-    assert got == [(error["kind"], error.get("answer", [])) for error in ORDINARY]
-    assert len(ORDINARY) == 100
-    assert sum("answer" in error for error in ORDINARY) < 20
+def test_there_is_no_message_without_an_entry():
+    assert [*EXAMPLES["failure"], *EXAMPLES["slowness"]] == [*ENTRIES]
+
+
+def test_an_ordinary_error_gives_nothing():
+    assert [(one["kind"], ids(one["text"])) for one in ORDINARY if ids(one["text"])] == []
+    assert len(ORDINARY) > 40
 
 
 def test_a_real_report_still_gets_the_answer_that_was_judged():
     got = {}
-    for which, report in REAL.items():
+    for url, report in REAL.items():
         told = doctor.diagnose(report["text"])
-        got[which] = [one.id for one in told.findings or told.slow]
-    assert got == {which: report["answer"] for which, report in REAL.items()}
-    assert all(len(report["text"].splitlines()) <= 10 for report in REAL.values())
-    assert len({url for _, url in REAL}) == len(REAL) > 500
-    assert all(url.startswith("https://") for _, url in REAL)
+        got[url] = [one.id for one in told.findings or told.slow]
+    assert got == {url: report["answer"] for url, report in REAL.items()}
+    assert len(REAL) > 150
 
 
 @pytest.mark.parametrize("name", ENTRIES)
@@ -120,11 +122,6 @@ def test_what_to_do_is_said_in_the_words_of_the_place(name):
     for place in ("colab", "kaggle", "local"):
         assert "{" not in symptom.to_do(place)
         assert len(symptom.to_do(place)) <= 400
-
-
-@pytest.mark.parametrize(("name", "line"), EXAMPLES)
-def test_an_example_of_a_failure_is_found_as_that_failure(name, line):
-    assert ids(f"Epoch 1/5\n{line}\nEpoch 2/5")[0] == name
 
 
 @pytest.mark.parametrize(
@@ -210,8 +207,9 @@ def test_a_huge_log_is_searched_at_both_ends_in_time():
 def test_no_text_makes_a_pattern_slow(name):
     """The time grows in line with the text, for text that almost fits again and again."""
     for pattern, plain in ENTRIES[name].patterns.items():
-        matches = [match for x in ENTRIES[name].examples if (match := pattern.search(x))]
-        fits = matches[0].group() if matches else ENTRIES[name].examples[0]
+        lines = (EXAMPLES["failure"] | EXAMPLES["slowness"])[name]
+        matches = [match for x in lines if (match := pattern.search(x))]
+        fits = matches[0].group() if matches else lines[0]
         assert all(plain in match.group() for match in matches)
         for almost in (fits[:-1], fits[: len(fits) // 2], fits[-10:]):
             row = (almost * (4_000 // len(almost) + 1))[:4_000] + "\n"
@@ -230,8 +228,7 @@ def test_what_is_said_is_for_a_learner_and_installs_nothing_over_what_colab_ship
     for symptom in [*KNOWN, *SLOW]:
         for words in (symptom.cause, symptom.fix):
             assert words.endswith("."), symptom.id
-            assert 40 < len(words) <= 400, symptom.id
-        assert all(re.fullmatch(r"https://\S+", source) for source in symptom.source)
+            assert 20 < len(words) <= 300, symptom.id
         before, installs, _ = symptom.fix.partition("pip install")
         assert not installs or any(words in before for words in allowed), symptom.id
 
@@ -247,7 +244,7 @@ def test_also_and_unless_are_looked_for_in_the_whole_text():
 
 
 def test_each_place_hears_only_of_itself():
-    for name in ("no-internet", "google-credentials", "kaggle-phone"):
+    for name in ("no-internet", "disk-full", "kaggle-phone"):
         for place in ("colab", "kaggle", "local"):
             said = SYMPTOMS[name].to_do(place)
             assert "In Colab:" not in said
@@ -296,7 +293,10 @@ def test_a_full_disk_is_not_told_to_make_a_new_environment():
             "PJRT API version (0.46) for cuda",
             "jax-plugin-pair",
         ),
-        ("'KerasTensor' object has no attribute 'op'", "keras3-tensorflow-function"),
+        ("Failed to assign a backend", "colab-none-free"),
+        ("RuntimeError: Unable to initialize backend 'tpu'", "jax-tpu-start"),
+        ("LLVM ERROR: PTX version 8.5 does not support target 'sm_120'.", "gpu-too-new"),
+        ("Tesla P100: no kernel image is available for execution on the device", "gpu-too-old"),
     ],
 )  # fmt: skip
 def test_one_failure_gives_one_finding_and_the_right_one(text, name):
