@@ -10,13 +10,16 @@ import sys
 from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, cast
 
 from accel_helpers._values.words import shown
-from accel_helpers.machine import faults, quiet, tensors
+from accel_helpers.machine import faults, quiet
+from accel_helpers.machine.facts import Facts
 
 __all__ = ["choose", "device_name", "devices", "groups_steps", "jit", "on", "wait", "where"]
+
+# Faults of which whoever loads Keras hears.
+_WARNED = ("another-chip", "jax-computes-wrongly")
 
 
 @dataclass(frozen=True)
@@ -70,56 +73,73 @@ def choose(name: str = "", **machine: Any) -> Choice:
     """
     if not machine and "keras" in sys.modules:
         loaded = framework()
-        if name and name != loaded:
+        if name not in ("", loaded):
             raise RuntimeError(
                 f"Keras runs on {loaded} already, and {name!r} has to come before it is imported: "
                 f"restart the runtime, and begin with ah.use_backend({name!r})."
             )
         quiet.keep_out_tensorflow(loaded)
         return Choice(loaded, "it was already loaded; restart the runtime to change it.")
-    facts = faults.Facts(**machine, loaded={})
-    environ = cast(MutableMapping[str, str], facts.environ)
-    if name:
-        environ["KERAS_BACKEND"] = facts.asked = name
+    facts = Facts(**machine, loaded={})
+    if name != "":
+        facts.asked = name
+    mistake = faults.said(facts, "keras-backend-unknown")
+    if mistake:
+        raise ValueError(mistake)
+    missing = faults.said(facts, "framework-missing")
+    if missing:
+        raise RuntimeError(missing)
     choice = _decide(facts)
+    environ = cast(MutableMapping[str, str], facts.environ)
     environ["KERAS_BACKEND"] = choice.name
-    settle(environ, facts.frameworks.get("jax"))
+    environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # warnings and errors stay visible
+    flags = environ.get("XLA_FLAGS", "")
+    # These versions of JAX use outdated weights without the flag.
+    if facts.frameworks.get("jax") in faults.STALE and faults.FRESH not in flags:
+        environ["XLA_FLAGS"] = f"{flags} {faults.FRESH}".strip()
     # A recorded machine is only read.
-    if machine:
-        return choice
-    _load_keras(choice.name)
-    warnings = ["another-chip"]
-    if choice.name == "jax":
-        warnings.append("jax-computes-wrongly")
-    for sentence in faults.said(faults.Facts(), *warnings):
-        print(sentence)
+    if not machine:
+        _load_keras(choice.name)
+        for finding in faults.find(Facts()):
+            if finding.id in _WARNED:
+                print(finding.cause, finding.fix)
     return choice
+
+
+def _decide(facts: Facts) -> Choice:
+    """Choose a framework for a machine on which at least one is installed."""
+    if facts.asked:
+        return Choice(facts.asked, "KERAS_BACKEND asks for it.")
+    # First what can use the accelerator; where nothing can, what is installed.
+    candidates = faults.able(facts) or facts.backends
+    name = candidates[0]
+    if facts.kind == "TPU" and name == "jax":
+        return Choice(name, "a TPU is attached, and JAX is what drives it.")
+    if name != "jax":
+        return Choice(name, "it is installed here.")
+    if "tensorflow" not in facts.backends:
+        return Choice(name, "TensorFlow is not installed here.")
+    obstacle = faults.said(facts, "tensorflow-", "gpu-too-new")
+    return Choice(name, f"TensorFlow is passed over. {obstacle}")
 
 
 def _load_keras(name: str) -> None:
     """Import Keras without the notices that its framework, `name`, writes when it starts.
 
-    ``KERAS_BACKEND`` is set to `name` already.
+    ``KERAS_BACKEND`` is set to `name` already. Raises RuntimeError for a tensorflow-tpu that is not
+    loaded yet: its import can end the process.
     """
     quiet.keep_out_tensorflow(name)
+    if name == "tensorflow" and name not in sys.modules and faults.installed("tensorflow-tpu"):
+        raise RuntimeError(
+            "To import tensorflow-tpu can end this process, so it was not loaded. Keras on JAX is "
+            'the way that is known: restart, then ah.use_backend("jax").'
+        )
     with quiet.held_back():
         importlib.import_module("keras")
-        tensorflow = sys.modules.get("tensorflow")
-        if tensorflow is not None:
+        if name == "tensorflow":
             # The rest of TensorFlow's notices come with its first operation.
-            tensorflow.constant(0) + 0
-
-
-def settle(environ: MutableMapping[str, str], jax_version: str | None) -> None:
-    """Set in `environ` what a framework reads when it starts.
-
-    `jax_version` is the version of JAX that is installed, such as "0.8.1", or None.
-    """
-    environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # warnings and errors stay visible
-    flags = environ.get("XLA_FLAGS", "")
-    # These versions of JAX use outdated weights without the flag.
-    if jax_version in faults.STALE and faults.FRESH not in flags:
-        environ["XLA_FLAGS"] = f"{flags} {faults.FRESH}".strip()
+            sys.modules["tensorflow"].constant(0) + 0
 
 
 @functools.cache  # once in a process is enough
@@ -128,12 +148,12 @@ def look_for_idle(root: str = "/") -> None:
 
     To be called when Keras has trained; a RuntimeError if it is not even loaded.
     """
-    facts = faults.Facts(root=root, used=devices())
-    for sentence in faults.said(facts, "attached-and-idle"):
-        print(sentence)
+    warning = faults.said(Facts(root=root, used=devices()), "attached-and-idle")
+    if warning:
+        print(warning)
 
 
-def wait(x: Any, *, frameworks: Mapping[str, ModuleType] | None = None) -> Any:
+def wait(x: Any) -> Any:
     """Wait until every computation behind `x` has finished, and return `x` itself.
 
     Parameters
@@ -141,34 +161,63 @@ def wait(x: Any, *, frameworks: Mapping[str, ModuleType] | None = None) -> Any:
     x : object
         A tensor, a Keras variable or model, or any nesting of them in lists, tuples, sets and
         dictionaries. For any other value there is nothing to wait for, so it is ignored.
-    frameworks : mapping of name to module, optional
-        The modules "tensorflow", "jax" and "torch"; by default those that are loaded.
 
     Examples
     --------
     >>> wait({"a": [1, 2.0], "b": None})
     {'a': [1, 2.0], 'b': None}
     """
-    if frameworks is None:
-        frameworks = sys.modules
-    found_tensors = tensors.find(x)
-    if "jax" in found_tensors:
-        frameworks["jax"].block_until_ready(found_tensors["jax"])
+    values = _values(x)
+    arrays = [value for value in values if hasattr(value, "block_until_ready")]
+    if arrays:
+        sys.modules["jax"].block_until_ready(arrays)
     # On a CPU eager TensorFlow has finished when it returns; this waits without a copy.
-    if any(_is_off_cpu(tensor) for tensor in found_tensors.get("tensorflow", ())):
-        frameworks["tensorflow"].test.experimental.sync_devices()
-    for tensor in found_tensors.get("torch", ()):
-        if tensor.device.type == "cuda":
-            frameworks["torch"].cuda.synchronize(tensor.device)
+    if any(_package(value) == "tensorflow" and where(value) == "gpu" for value in values):
+        sys.modules["tensorflow"].test.experimental.sync_devices()
+    if any(_package(value) == "torch" and where(value) == "gpu" for value in values):
+        sys.modules["torch"].cuda.synchronize()
     return x
 
 
-def _is_off_cpu(tensor: Any) -> bool:
-    """Return whether a TensorFlow tensor lies on another device than a CPU.
+def where(x: Any) -> str:
+    """Return which kind of device holds `x`: "cpu", "gpu" or "tpu"; empty inside a graph.
 
-    False inside a ``tf.function``, where a tensor is symbolic and names no device.
+    `x` is a tensor, a Keras variable or model, or a NumPy array. Of a nesting the first tensor
+    counts. Raises TypeError for anything else.
     """
-    return bool(tensor.device) and "CPU" not in tensor.device
+    for value in _values(x):
+        if hasattr(value, "block_until_ready"):
+            # An array that is shared among devices lies on devices of one kind.
+            return _jax_kind(next(iter(value.devices())))
+        if _package(value) == "tensorflow":
+            # Such as "/job:localhost/replica:0/task:0/device:GPU:0".
+            _, _, name = getattr(value, "device", "").rpartition("device:")
+            return name.partition(":")[0].lower()
+        if _package(value) == "torch":
+            return value.device.type.replace("cuda", "gpu")
+        if hasattr(value, "__array__"):
+            return "cpu"
+    raise TypeError(f"where needs a tensor, a variable, a model or an array; got {shown(x)}.")
+
+
+def _values(x: Any) -> list:
+    """Return the values in a nesting; a Keras model or variable is a nesting of its tensors."""
+    if isinstance(x, Mapping):
+        parts = list(x.values())
+    elif isinstance(x, (list, tuple, set, frozenset)):
+        parts = list(x)
+    elif hasattr(x, "weights") and hasattr(x, "fit"):
+        parts = x.weights
+    elif _package(x) == "keras" and hasattr(x, "value"):
+        parts = [x.value]
+    else:
+        return [x]
+    return [value for part in parts for value in _values(part)]
+
+
+def _package(value: Any) -> str:
+    """Return the package in which the class of a value is defined, such as "tensorflow"."""
+    return type(value).__module__.partition(".")[0]
 
 
 def devices() -> tuple[str, ...]:
@@ -180,6 +229,7 @@ def devices() -> tuple[str, ...]:
         If Keras is not loaded yet (see `choose`).
     """
     name = framework()
+    kinds = set()
     if name == "tensorflow":
         logical = sys.modules["tensorflow"].config.list_logical_devices()
         kinds = {device.device_type.lower() for device in logical}
@@ -187,33 +237,18 @@ def devices() -> tuple[str, ...]:
         kinds = {_jax_kind(device) for device in sys.modules["jax"].devices()}
     elif sys.modules["torch"].cuda.is_available():
         kinds = {"gpu"}
-    else:
-        kinds = set()
     return ("cpu", *sorted(kinds & {"gpu", "tpu"}))
 
 
 def device_name(device: str) -> str:
-    """Return the name that the framework has for a device, such as "Tesla T4".
+    """Return the name that the framework has for one of the `devices`, such as "Tesla T4".
 
     Empty for a CPU, and for a GPU whose name TensorFlow does not know. Of several GPUs it is the
     first one's name.
-
-    Parameters
-    ----------
-    device : str
-        One of the `devices`, such as "gpu".
-
-    Raises
-    ------
-    ValueError
-        If this machine has no such device.
-    RuntimeError
-        If Keras is not loaded yet.
     """
-    _check_device(device)
+    name = framework()
     if device == "cpu":
         return ""
-    name = framework()
     if name == "tensorflow":
         config = sys.modules["tensorflow"].config
         physical = config.list_physical_devices(device.upper())[0]
@@ -224,53 +259,15 @@ def device_name(device: str) -> str:
 
 
 def on(device: str) -> AbstractContextManager:
-    """Place the work of a ``with`` block on a device.
+    """Place the work of a ``with`` block on one of the `devices`, such as "gpu".
 
-    Parameters
-    ----------
-    device : str
-        One of the `devices`, such as "gpu".
-
-    Raises
-    ------
-    ValueError
-        If this machine has no such device: the work would silently go elsewhere.
-    RuntimeError
-        If Keras is not loaded yet.
+    Raises ValueError if this machine has no such device: the work would silently go elsewhere; and
+    RuntimeError if Keras is not loaded yet.
     """
-    _check_device(device)
+    present = devices()
+    if device not in present:
+        raise ValueError(f"device must be one of those here, {present}; got {device!r}.")
     return sys.modules["keras"].device(f"{device}:0")
-
-
-def where(x: Any) -> str:
-    """Return which kind of device holds `x`: "cpu", "gpu" or "tpu".
-
-    Parameters
-    ----------
-    x : tensor, Keras variable, Keras model, NumPy array, list or tuple
-        Of a model, and of a list or tuple of tensors, the place of the first tensor is returned.
-
-    Raises
-    ------
-    TypeError
-        If `x` is anything else.
-    """
-    found_tensors = tensors.find(x)
-    if "tensorflow" in found_tensors:
-        # Such as "/job:localhost/replica:0/task:0/device:GPU:0".
-        full_name = found_tensors["tensorflow"][0].device
-        _, _, short_name = full_name.rpartition("device:")
-        kind, _, _ = short_name.partition(":")
-        return kind.lower()
-    if "jax" in found_tensors:
-        # An array that is shared among devices lies on devices of one kind.
-        array_devices = found_tensors["jax"][0].devices()
-        return _jax_kind(next(iter(array_devices)))
-    if "torch" in found_tensors:
-        return found_tensors["torch"][0].device.type.replace("cuda", "gpu")
-    if not hasattr(x, "__array__") and not isinstance(x, (list, tuple)):
-        raise TypeError(f"where needs a tensor, a variable, a model or an array; got {shown(x)}.")
-    return "cpu"
 
 
 def framework() -> str:
@@ -284,20 +281,10 @@ def framework() -> str:
 
 
 def jit(fn: Callable) -> Callable:
-    """Return a function compiled with the framework under Keras.
+    """Return a function of tensors compiled with the framework under Keras; on PyTorch as it is.
 
-    On PyTorch it is returned as it is.
-
-    Parameters
-    ----------
-    fn : callable
-        A function of tensors, written with ``keras.ops``. The first call of the function that is
-        returned compiles it.
-
-    Raises
-    ------
-    RuntimeError
-        If Keras is not loaded yet.
+    It is written with ``keras.ops``. The first call of the function that is returned compiles it.
+    Raises RuntimeError if Keras is not loaded yet.
     """
     name = framework()
     if name == "tensorflow":
@@ -307,76 +294,18 @@ def jit(fn: Callable) -> Callable:
     return fn
 
 
-def groups_steps(keras: Any = None) -> bool:
+def groups_steps() -> bool:
     """Return whether ``steps_per_execution`` makes several training steps one program.
 
     On TensorFlow it does, and on PyTorch it does not. On JAX it does from Keras 3.16 on, where it
     became ``lax.scan``; before, it was a loop in Python
     (https://github.com/keras-team/keras/pull/23527).
-
-    Parameters
-    ----------
-    keras : module, optional
-        The module Keras; by default the one that is loaded.
-
-    Raises
-    ------
-    RuntimeError
-        If no module is passed and Keras is not loaded yet.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> on_jax = SimpleNamespace(backend=lambda: "jax")
-    >>> groups_steps(SimpleNamespace(backend=on_jax, __version__="3.16.0"))
-    True
     """
-    if keras is None:
-        # Called for its error, which says what to do where Keras is not loaded.
-        framework()
-        keras = sys.modules["keras"]
-    name = keras.backend.backend()
+    name = framework()
     if name != "jax":
         return name == "tensorflow"
-    major, minor = keras.__version__.split(".")[:2]
+    major, minor = sys.modules["keras"].__version__.split(".")[:2]
     return (int(major), int(minor)) >= (3, 16)
-
-
-def _decide(facts: faults.Facts) -> Choice:
-    """Choose a framework for a machine, as `choose` describes it.
-
-    Raises ValueError if KERAS_BACKEND names a framework that cannot be had, and RuntimeError if no
-    framework is installed.
-    """
-    mistakes = faults.said(facts, "keras-backend-unknown", "keras-backend-not-installed")
-    if mistakes:
-        raise ValueError(" ".join(mistakes))
-    missing = faults.said(facts, "framework-missing")
-    if missing:
-        raise RuntimeError(" ".join(missing))
-    if facts.asked:
-        return Choice(facts.asked, "KERAS_BACKEND asks for it.")
-    # First what can use the accelerator; where nothing can, what is installed.
-    candidates = faults.able(facts) or facts.backends
-    name = candidates[0]
-    if name in ("tensorflow", "torch"):
-        return Choice(name, "it is installed here.")
-    if facts.kind == "TPU":
-        return Choice(name, "a TPU is attached, and JAX is what drives it.")
-    if "tensorflow" not in facts.frameworks:
-        return Choice(name, "TensorFlow is not installed here.")
-    obstacle = faults.against(facts, "tensorflow")[0]
-    return Choice(name, f"TensorFlow is passed over. {obstacle.cause}")
-
-
-def _check_device(device: str) -> None:
-    """Raise a ValueError unless a device is one of the `devices`.
-
-    Raises RuntimeError if Keras is not loaded yet.
-    """
-    present_devices = devices()
-    if device not in present_devices:
-        raise ValueError(f"device must be one of those here, {present_devices}; got {device!r}.")
 
 
 def _jax_kind(device: Any) -> str:
