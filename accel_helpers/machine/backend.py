@@ -7,10 +7,10 @@ of several GPUs that is the first.
 import functools
 import importlib
 import sys
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from accel_helpers._values.words import shown
 from accel_helpers.machine import faults, quiet
@@ -38,8 +38,8 @@ def choose(name: str = "", **machine: Any) -> Choice:
 
     A `name` is honoured, and so is ``KERAS_BACKEND``. Without both: JAX where a TPU is attached,
     else TensorFlow where it is installed, else JAX. A framework that is known not to use the device
-    is the last choice, and so is tensorflow-tpu without a TPU: its import can end the kernel, so it
-    becomes an ImportError. Where Keras was already imported, its framework is returned and nothing
+    is the last choice, and so is tensorflow-tpu: its import can end the kernel, so it becomes an
+    ImportError. Where Keras was already imported, its framework is returned and nothing
     changes.
 
     Sets ``KERAS_BACKEND`` and what the framework reads when it starts in the environment, imports
@@ -62,9 +62,11 @@ def choose(name: str = "", **machine: Any) -> Choice:
     Raises
     ------
     ValueError
-        If `name` or ``KERAS_BACKEND`` names no framework, or one that is not installed.
+        If `name` or ``KERAS_BACKEND`` names no framework, or one that is not installed; or if none
+        is installed.
     RuntimeError
-        If no framework is installed, or if Keras was imported on another one than `name`.
+        If Keras was imported on another one than `name`, or if loading TensorFlow could end the
+        process (tensorflow-tpu).
 
     Examples
     --------
@@ -81,22 +83,17 @@ def choose(name: str = "", **machine: Any) -> Choice:
         quiet.keep_out_tensorflow(loaded)
         return Choice(loaded, "it was already loaded; restart the runtime to change it.")
     facts = Facts(**machine, loaded={})
-    if name != "":
-        facts.asked = name
-    mistake = faults.said(facts, "keras-backend-unknown")
+    facts.asked = name or facts.asked
+    mistake = faults.said(facts, "framework-missing", "keras-backend-unknown")
     if mistake:
         raise ValueError(mistake)
-    missing = faults.said(facts, "framework-missing")
-    if missing:
-        raise RuntimeError(missing)
     choice = _decide(facts)
-    environ = cast(MutableMapping[str, str], facts.environ)
-    environ["KERAS_BACKEND"] = choice.name
-    environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # warnings and errors stay visible
-    flags = environ.get("XLA_FLAGS", "")
+    facts.environ["KERAS_BACKEND"] = choice.name
+    facts.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # warnings and errors stay visible
+    flags = facts.environ.get("XLA_FLAGS", "")
     # These versions of JAX use outdated weights without the flag.
     if facts.frameworks.get("jax") in faults.STALE and faults.FRESH not in flags:
-        environ["XLA_FLAGS"] = f"{flags} {faults.FRESH}".strip()
+        facts.environ["XLA_FLAGS"] = f"{flags} {faults.FRESH}".strip()
     # A recorded machine is only read.
     if not machine:
         _load_keras(choice.name)
@@ -112,15 +109,10 @@ def _decide(facts: Facts) -> Choice:
         return Choice(facts.asked, "KERAS_BACKEND asks for it.")
     # First what can use the accelerator; where nothing can, what is installed.
     candidates = faults.able(facts) or facts.backends
-    name = candidates[0]
-    if facts.kind == "TPU" and name == "jax":
-        return Choice(name, "a TPU is attached, and JAX is what drives it.")
-    if name != "jax":
-        return Choice(name, "it is installed here.")
-    if "tensorflow" not in facts.backends:
-        return Choice(name, "TensorFlow is not installed here.")
+    if candidates[0] != "jax":
+        return Choice(candidates[0], "it is installed here.")
     obstacle = faults.said(facts, "tensorflow-", "gpu-too-new")
-    return Choice(name, f"TensorFlow is passed over. {obstacle}")
+    return Choice("jax", obstacle or "TensorFlow is not installed here.")
 
 
 def _load_keras(name: str) -> None:
@@ -171,33 +163,37 @@ def wait(x: Any) -> Any:
     arrays = [value for value in values if hasattr(value, "block_until_ready")]
     if arrays:
         sys.modules["jax"].block_until_ready(arrays)
+        return x
     # On a CPU eager TensorFlow has finished when it returns; this waits without a copy.
-    if any(_package(value) == "tensorflow" and where(value) == "gpu" for value in values):
+    busy = {_package(value) for value in values if _kind(getattr(value, "device", "")) != "cpu"}
+    if "tensorflow" in busy:
         sys.modules["tensorflow"].test.experimental.sync_devices()
-    if any(_package(value) == "torch" and where(value) == "gpu" for value in values):
+    if "torch" in busy:
         sys.modules["torch"].cuda.synchronize()
     return x
 
 
 def where(x: Any) -> str:
-    """Return which kind of device holds `x`: "cpu", "gpu" or "tpu"; empty inside a graph.
+    """Return which kind of device holds `x`: "cpu", "gpu" or "tpu".
 
-    `x` is a tensor, a Keras variable or model, or a NumPy array. Of a nesting the first tensor
-    counts. Raises TypeError for anything else.
+    `x` is a tensor, a Keras variable or model, or a NumPy array. Of several the first counts.
+    Raises TypeError for anything else.
     """
     for value in _values(x):
         if hasattr(value, "block_until_ready"):
-            # An array that is shared among devices lies on devices of one kind.
-            return _jax_kind(next(iter(value.devices())))
-        if _package(value) == "tensorflow":
-            # Such as "/job:localhost/replica:0/task:0/device:GPU:0".
-            _, _, name = getattr(value, "device", "").rpartition("device:")
-            return name.partition(":")[0].lower()
-        if _package(value) == "torch":
-            return value.device.type.replace("cuda", "gpu")
+            return _kind(value.devices())
         if hasattr(value, "__array__"):
-            return "cpu"
+            return _kind(getattr(value, "device", ""))
     raise TypeError(f"where needs a tensor, a variable, a model or an array; got {shown(x)}.")
+
+
+def _kind(device: Any) -> str:
+    """Return "cpu", "gpu" or "tpu" for a framework's device, for several of one kind, or a name."""
+    name = str(device).lower()
+    for word, kind in {"tpu": "tpu", "gpu": "gpu", "cuda": "gpu", "rocm": "gpu"}.items():
+        if word in name:
+            return kind
+    return "cpu"
 
 
 def _values(x: Any) -> list:
@@ -228,34 +224,20 @@ def devices() -> tuple[str, ...]:
     RuntimeError
         If Keras is not loaded yet (see `choose`).
     """
-    name = framework()
-    kinds = set()
-    if name == "tensorflow":
-        logical = sys.modules["tensorflow"].config.list_logical_devices()
-        kinds = {device.device_type.lower() for device in logical}
-    elif name == "jax":
-        kinds = {_jax_kind(device) for device in sys.modules["jax"].devices()}
-    elif sys.modules["torch"].cuda.is_available():
-        kinds = {"gpu"}
-    return ("cpu", *sorted(kinds & {"gpu", "tpu"}))
+    if framework() == "torch":
+        names = ["cuda"] if sys.modules["torch"].cuda.is_available() else []
+    else:
+        names = sys.modules["keras"].distribution.list_devices()
+    kinds = {_kind(name) for name in names}
+    return ("cpu", *sorted(kinds - {"cpu"}))
 
 
 def device_name(device: str) -> str:
-    """Return the name that the framework has for one of the `devices`, such as "Tesla T4".
-
-    Empty for a CPU, and for a GPU whose name TensorFlow does not know. Of several GPUs it is the
-    first one's name.
-    """
-    name = framework()
-    if device == "cpu":
+    """Return the name of one of the `devices`, such as "Tesla T4"; empty for a CPU."""
+    attached = Facts().device
+    if device == "cpu" or attached is None:
         return ""
-    if name == "tensorflow":
-        config = sys.modules["tensorflow"].config
-        physical = config.list_physical_devices(device.upper())[0]
-        return config.experimental.get_device_details(physical).get("device_name", "")
-    if name == "jax":
-        return sys.modules["jax"].devices(device)[0].device_kind
-    return sys.modules["torch"].cuda.get_device_name(0)
+    return attached.name
 
 
 def on(device: str) -> AbstractContextManager:
@@ -306,10 +288,3 @@ def groups_steps() -> bool:
         return name == "tensorflow"
     major, minor = sys.modules["keras"].__version__.split(".")[:2]
     return (int(major), int(minor)) >= (3, 16)
-
-
-def _jax_kind(device: Any) -> str:
-    """Return "cpu", "gpu" or "tpu" for a device of JAX."""
-    if device.platform in ("cuda", "rocm"):
-        return "gpu"
-    return device.platform

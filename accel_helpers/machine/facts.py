@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -75,7 +75,7 @@ class Facts:
     What is handed in is a recorded machine; without, it is this one.
     """
 
-    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    environ: MutableMapping[str, str] = field(default_factory=lambda: os.environ)
     root: Path = Path("/")
     run: attached.Run = attached.run_command
     versions: Callable[[str], str | None] = installed

@@ -80,13 +80,18 @@ class Runtime:
 
     def _lines(self) -> list[tuple[str, str]]:
         """Return the label and the text of every line of the card."""
-        memory = (self.memory_bytes or 0) / GIB
+        place = _PLACES[self.place]
+        if self.release:
+            place += f" ({self.release})"
+        memory = "unknown"
+        if self.memory_bytes:
+            memory = f"{self.memory_bytes / GIB:.1f} GiB"
         versions = [f"{name} {version}" for name, version in self.frameworks.items()]
         return [
-            ("Place", f"{_PLACES[self.place]} {self.release or ''}"),
+            ("Place", place),
             ("Accelerator", str(self.accelerator or "none (this machine has only its CPU)")),
             ("CPU", self._cpu()),
-            ("Memory", f"{memory:.1f} GiB" if memory else "unknown"),
+            ("Memory", memory),
             ("System", f"{self.system}, Python {self.python}"),
             ("Frameworks", ", ".join(versions) or "none installed"),
             *(("Note", note) for note in self.notes),

@@ -119,24 +119,21 @@ def pick(**machine: Any) -> Strategy:
     """
     facts = Facts(**machine)
     able = faults.able(facts)
-    installed = [name for name in ("tensorflow", "jax") if name in facts.backends]
-    # To import a TensorFlow for TPUs can end the process.
-    if facts.for_tpus and "jax" in installed and not facts.keras_on:
-        installed = ["jax"]
-    wanted = [facts.bound, *able, *installed]
-    framework = next((name for name in wanted if name in installed), "tensorflow")
+    wanted = [facts.bound, *able, "tensorflow", "jax"]
+    installed = [name for name in wanted if name in facts.backends and name != "torch"]
+    framework = [*installed, "tensorflow"][0]
     if not facts.device or framework not in able:
         obstacle = f"{framework}-" if facts.device else "none"
         reason = faults.said(facts, *_REASONS, obstacle)
         reason = reason or f"No accelerator is attached. For a GPU: {facts.place_words['gpu']}."
         return Strategy("cpu", framework, 1, reason)
     reason = f"Attached: {facts.device}."
+    replicas = facts.device.count
     if facts.kind == "TPU":
-        return Strategy("tpu on jax", framework, facts.device.count, reason)
-    replicas = facts.visible_gpus
-    if replicas < facts.device.count:
-        reason += f" CUDA_VISIBLE_DEVICES shows {replicas} of {facts.device.count}."
-    kind = "several gpus" if replicas > 1 else "one gpu"
+        return Strategy("tpu on jax", framework, replicas, reason)
+    if facts.visible_gpus < replicas:
+        reason += f" CUDA_VISIBLE_DEVICES shows {facts.visible_gpus} of {replicas}."
     # On a GPU that is too new for TensorFlow it may fail.
     doubt = faults.said(facts, "gpu-too-new")
-    return Strategy(kind, framework, replicas, f"{reason} {doubt}".strip())
+    kind = "several gpus" if facts.visible_gpus > 1 else "one gpu"
+    return Strategy(kind, framework, facts.visible_gpus, f"{reason} {doubt}".rstrip())
