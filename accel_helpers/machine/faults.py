@@ -6,11 +6,11 @@ certain machine has, in words for this machine.
 
 from dataclasses import dataclass
 
-from accel_helpers.machine.facts import PLACES, RECIPE, Facts, installed, place, tables
+from accel_helpers.machine.facts import PLACES, RECIPE, SPOKEN, Facts, installed, place, tables
 
 __all__ = [
-    "FRESH", "PLACES", "RECIPE", "STALE", "Facts", "Finding", "able", "against", "examine", "find",
-    "installed", "place", "said", "tables",
+    "FRESH", "PLACES", "RECIPE", "SPOKEN", "STALE", "Facts", "Finding", "able", "against",
+    "examine", "find", "installed", "place", "said", "tables",
 ]  # fmt: skip
 
 _CUDA_PLUGINS = ("jax-cuda13-plugin", "jax-cuda12-plugin")

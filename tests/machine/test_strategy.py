@@ -33,12 +33,17 @@ def test_every_machine_trains_where_it_can_or_hears_why_not(on, name, tmp_path):
         assert alone or any(one.cause in picked.reason for one in found)
 
 
+def test_every_fault_has_words_and_a_machine_that_shows_it():
+    shown = {fault for machine in machines.MACHINES.values() for fault in machine.finds}
+    assert shown == faults.tables("faults.toml")["fault"].keys()
+
+
 @pytest.mark.parametrize("name", machines.MACHINES)
 def test_choose_takes_the_framework_that_pick_takes(name, tmp_path):
     machine = machines.MACHINES[name]
     recorded = machine.build(tmp_path)
     if {"framework-missing", "keras-backend-unknown"} & {*machine.finds}:
-        with pytest.raises(ValueError, match="Run: "):
+        with pytest.raises(ValueError, match="Run: |Name another"):
             backend.choose(**recorded)
         return
     choice = backend.choose(**recorded)
