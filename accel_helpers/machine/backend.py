@@ -97,7 +97,8 @@ def choose(name: str = "", **machine: Any) -> Choice:
     # A recorded machine is only read.
     if not machine:
         _load_keras(choice.name)
-        for finding in faults.find(Facts()):
+        facts.asked = choice.name
+        for finding in faults.find(facts):
             if finding.id in _WARNED:
                 print(finding.cause, finding.fix)
     return choice

@@ -27,8 +27,6 @@ SPOKEN = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch"}
 # Colab's name of a chip in a notebook's metadata -> a part of the chip's usual name. Other names of
 # Colab's, such as "T4", are themselves a part of the usual name.
 _CHIPS = {"V28": "TPU v2", "V5E1": "TPU v5e", "V6E1": "TPU v6e", "G4": "RTX PRO 6000"}
-# NVIDIA's chips that XLA, in every release of TensorFlow up to 2.21, does not compile for.
-_BLACKWELL = re.compile(r"Blackwell|\bRTX 50\d\d\b|\bB[1-3]00\b")
 # The device files of a TPU.
 _TPU_FILE = re.compile(r"/dev/(accel\d|vfio/\d)")
 
@@ -80,7 +78,7 @@ class Facts:
     run: attached.Run = attached.run_command
     versions: Callable[[str], str | None] = installed
     loaded: Mapping[str, ModuleType] = field(default_factory=lambda: sys.modules)
-    page: Mapping | None = None  # the metadata of its notebook; None: Colab is asked
+    page: Mapping = field(default_factory=dict)  # the metadata of its notebook; {}: Colab is asked
     used: tuple[str, ...] = ()  # the kinds of devices on which Keras trained
 
     def __post_init__(self) -> None:
@@ -118,7 +116,6 @@ class Facts:
         self.cpu_name = attached.find_cpu(self.root, self.run)
         # A GPU that neither TensorFlow nor JAX can use as they come.
         self.other_gpu = attached.find_other_gpu(self.root, self.cpu_name)
-        self.is_too_new = _BLACKWELL.search(self.device_text) is not None
 
     @property
     def keras_on(self) -> str:
@@ -134,16 +131,9 @@ class Facts:
         return self.keras_on or self.asked
 
     @property
-    def is_by_amd(self) -> bool:
-        """Whether AMD made the processor."""
-        return "AuthenticAMD" in attached.read(self.root / "proc/cpuinfo")
-
-    @property
     def ordered(self) -> str:
         """The accelerator that the notebook asks Colab for, such as "T4" or "GPU"; or empty."""
-        page = self.page
-        if page is None:
-            page = _page_metadata() if self.place == "colab" else {}
+        page = self.page or _page_metadata()
         if page.get("accelerator") not in ("GPU", "TPU"):
             return ""
         # A TPU's type is under this key, too.

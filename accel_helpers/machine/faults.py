@@ -4,15 +4,18 @@ A *fault* is an entry of that file, whose id names it: "gpu-silent". A *finding*
 certain machine has, in words for this machine.
 """
 
+import re
 from dataclasses import dataclass
 
 from accel_helpers.machine.facts import PLACES, RECIPE, SPOKEN, Facts, installed, place, tables
 
 __all__ = [
-    "FRESH", "PLACES", "RECIPE", "SPOKEN", "STALE", "Facts", "Finding", "able", "against",
-    "examine", "find", "installed", "place", "said", "tables",
+    "FRESH", "PLACES", "RECIPE", "SPOKEN", "STALE", "Facts", "Finding", "able", "examine",
+    "find", "installed", "place", "said", "tables",
 ]  # fmt: skip
 
+# NVIDIA's chips that XLA, in every release of TensorFlow up to 2.21, does not compile for.
+_BLACKWELL = re.compile(r"Blackwell|\bRTX 50\d\d\b|\bB[1-3]00\b")
 _CUDA_PLUGINS = ("jax-cuda13-plugin", "jax-cuda12-plugin")
 # On AMD's processors products of 10 million multiply-adds and more use donated weights of an
 # earlier step. The flag is set everywhere: on other processors it changes nothing.
@@ -40,6 +43,7 @@ def _rules(it: Facts) -> dict[str, bool]:
     wrong or slow on a CPU; "gpu-hidden" keeps off both.
     """
     is_gpu = it.kind == "GPU"
+    is_too_new = _BLACKWELL.search(it.device_text) is not None
     is_tpu = it.kind == "TPU"
     has_none = it.kind == "none"
     # Colab sets the second everywhere; it is empty where there is no TPU.
@@ -59,7 +63,7 @@ def _rules(it: Facts) -> dict[str, bool]:
         "no-accelerator": has_none and not is_explained,
         "kaggle-p100": it.place == "kaggle" and "P100" in it.device_text,
         "gpu-hidden": is_gpu and it.visible_gpus == 0,
-        "gpu-too-new": it.is_too_new and "tensorflow" in it.backends and it.bound != "jax",
+        "gpu-too-new": is_too_new and "tensorflow" in it.backends and it.bound != "jax",
         "framework-missing": it.backends == [],
         "keras-backend-unknown": it.asked not in ("", *it.backends),
         "attached-and-idle": it.used == ("cpu",) and not has_none,
@@ -72,7 +76,10 @@ def _rules(it: Facts) -> dict[str, bool]:
         "jax-platforms": it.environ.get("JAX_PLATFORMS") == "cpu" and not has_none,
         "jax-without-libtpu": is_tpu and jax != "" and libtpu in ("", RECIPE["libtpu"]),
         "jax-without-cuda": is_gpu and jax != "" and not any(map(it.versions, _CUDA_PLUGINS)),
-        "jax-trains-wrongly": jax in STALE and has_none and FRESH not in flags and it.is_by_amd,
+        "jax-trains-wrongly": jax in STALE
+        and has_none
+        and FRESH not in flags
+        and "AMD" in it.cpu_name,
         "jax-computes-wrongly": jax == "0.10.2" and has_none and _COUNTS not in flags,
         "jax-writes-slowly": jax == "0.11.1" and has_none,
     }
@@ -104,17 +111,15 @@ def find(machine: Facts) -> tuple[Finding, ...]:
     return tuple(one for one in examine(machine) if not one.id.startswith(unused))
 
 
-def against(machine: Facts, framework: str) -> list[Finding]:
-    """Return what keeps a framework off the accelerator."""
-    return [one for one in examine(machine) if one.id.startswith((f"{framework}-", "gpu-hidden"))]
-
-
 def able(machine: Facts) -> list[str]:
     """Return the installed frameworks that can use the device, the best first."""
+    found = " ".join(finding.id for finding in examine(machine))
     names = ["tensorflow", "jax"]
-    if machine.is_too_new:
+    if "gpu-too-new" in found:
         names.reverse()
-    return [name for name in names if name in machine.backends and not against(machine, name)]
+    if "gpu-hidden" in found:
+        names = []
+    return [name for name in names if name in machine.backends and f"{name}-" not in found]
 
 
 def said(machine: Facts, *names: str) -> str:

@@ -128,12 +128,12 @@ def pick(**machine: Any) -> Strategy:
         reason = reason or f"No accelerator is attached. For a GPU: {facts.place_words['gpu']}."
         return Strategy("cpu", framework, 1, reason)
     reason = f"Attached: {facts.device}."
-    replicas = facts.device.count
     if facts.kind == "TPU":
-        return Strategy("tpu on jax", framework, replicas, reason)
-    if facts.visible_gpus < replicas:
-        reason += f" CUDA_VISIBLE_DEVICES shows {facts.visible_gpus} of {replicas}."
-    # On a GPU that is too new for TensorFlow it may fail.
+        return Strategy("tpu on jax", framework, facts.device.count, reason)
+    visible = facts.visible_gpus
+    if visible < facts.device.count:
+        reason += f" CUDA_VISIBLE_DEVICES shows {visible} of them."
+    # TensorFlow may fail on a GPU that is too new for it.
     doubt = faults.said(facts, "gpu-too-new")
-    kind = "several gpus" if facts.visible_gpus > 1 else "one gpu"
-    return Strategy(kind, framework, facts.visible_gpus, f"{reason} {doubt}".rstrip())
+    kind = "several gpus" if visible > 1 else "one gpu"
+    return Strategy(kind, framework, visible, f"{reason} {doubt}".rstrip())

@@ -21,8 +21,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 
-from accel_helpers.machine.faults import installed
-
 ROOT = Path(__file__).parents[2]
 RELEASE = {"COLAB_RELEASE_TAG": "release-colab_20260819-060000_RC00"}
 _COLAB = json.loads((ROOT / "tests" / "colab" / "variables.json").read_text("utf-8"))
@@ -78,13 +76,11 @@ def python(code, *arguments, path=(), **environ):
     """Run code, or a script, where no accelerator is and nothing is settled yet."""
     dropped = ("KERAS_", "TF_", "JAX_", "TPU_", "COLAB_", "PYTEST_")
     clean = {k: v for k, v in os.environ.items() if not k.startswith(dropped)}
-    # An environment that still has the JAX that computes wrongly is told to compute rightly.
-    rightly = {"XLA_FLAGS": _COUNTS} if installed("jax") == _MISCOUNTS["jax"] else {}
     roots = os.pathsep.join(map(str, [*path, ROOT]))
     start = [str(code)] if isinstance(code, Path) else ["-c", code]
     return subprocess.run(
         [sys.executable, *start, *arguments],
-        env={**clean, **rightly, "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": roots, **environ},
+        env={**clean, "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": roots, **environ},
         capture_output=True,
         text=True,
         timeout=280,
