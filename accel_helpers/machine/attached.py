@@ -46,16 +46,10 @@ class Attached:
     memory_bytes: int | None = None
 
     def __str__(self) -> str:
-        """Return a text such as "GPU, 2 x Tesla T4, 15.0 GiB memory each"."""
-        text = self.name
-        if self.count > 1:
-            text = f"{self.count} x {text}"
-        if self.kind == "GPU":
-            text = f"GPU, {text}"
+        """Return a text such as "GPU, 2 x Tesla T4 of 15.0 GiB"."""
+        text = f"{self.kind}, {self.count} x {self.name}"
         if self.memory_bytes:
-            text += f", {self.memory_bytes / GIB:.1f} GiB memory"
-        if self.memory_bytes and self.count > 1:
-            text += " each"
+            text += f" of {self.memory_bytes / GIB:.1f} GiB"
         return text
 
 
@@ -97,8 +91,7 @@ def find_other_gpu(root: Path, cpu_name: str) -> str:
 
 def find_cpu(root: Path, run: Run) -> str:
     """Return the name of the processor; empty where it is unknown."""
-    text = read(root / "proc/cpuinfo")
-    name = field(text, "model name") or field(text, "Model")
+    name = field(read(root / "proc/cpuinfo"), "model name")
     # A Mac has no such file. Other names are like "Intel(R) Xeon(R) CPU".
     return name.replace("(R)", "") or ask_mac(run, "machdep.cpu.brand_string")
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from accel_helpers._values.words import shown
@@ -136,7 +137,7 @@ def _load_keras(name: str) -> None:
 
 
 @functools.cache  # once in a process is enough
-def look_for_idle(root: str = "/") -> None:
+def look_for_idle(root: Path = Path("/")) -> None:
     """Print a warning if an accelerator is attached and Keras trained without seeing it.
 
     To be called when Keras has trained; a RuntimeError if it is not even loaded.

@@ -147,7 +147,7 @@ class Facts:
         As in CUDA, only the entries before the first wrong one count: of two GPUs "1,0" leaves
         two, and "0,7,1" one.
         """
-        count = self.device.count
+        count = self.device.count if self.device else 0
         setting = self.environ.get("CUDA_VISIBLE_DEVICES")
         if setting is None:
             return count

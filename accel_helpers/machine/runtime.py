@@ -86,10 +86,13 @@ class Runtime:
         memory = "unknown"
         if self.memory_bytes:
             memory = f"{self.memory_bytes / GIB:.1f} GiB"
+        nothing = "none (this machine has only its CPU)"
+        if self.notes:
+            nothing = "none (see the note)"
         versions = [f"{name} {version}" for name, version in self.frameworks.items()]
         return [
             ("Place", place),
-            ("Accelerator", str(self.accelerator or "none (this machine has only its CPU)")),
+            ("Accelerator", str(self.accelerator or nothing)),
             ("CPU", self._cpu()),
             ("Memory", memory),
             ("System", f"{self.system}, Python {self.python}"),

@@ -115,10 +115,10 @@ def colab(tmp_path):
 def test_the_card_is_aligned_and_fits_a_terminal(colab):
     lines = str(colab).splitlines()
     assert lines[0] == "Place:        Google Colab (release-colab_20260819-060000_RC00)"
-    assert lines[1] == "Accelerator:  GPU, Tesla T4, 15.0 GiB memory"
+    assert lines[1] == "Accelerator:  GPU, 1 x Tesla T4 of 15.0 GiB"
     assert "Frameworks:   tensorflow 2.20.0, keras 3.13.2, jax 0.7.2," in str(colab)
     assert all(len(line) <= 96 and line[13] == " " != line[14] for line in lines)
-    assert "GPU, Tesla T4, 15.0 GiB memory" in colab._repr_html_()
+    assert "GPU, 1 x Tesla T4 of 15.0 GiB" in colab._repr_html_()
 
 
 def test_to_dict_is_json_and_tells_nothing_about_the_person(colab):
