@@ -111,10 +111,14 @@ def _decide(facts: Facts) -> Choice:
         return Choice(facts.asked, "KERAS_BACKEND asks for it.")
     # First what can use the accelerator; where nothing can, what is installed.
     candidates = faults.able(facts) or facts.backends
+    reason = "TensorFlow is passed over; ah.diagnose() says why."
+    if "tensorflow" not in facts.backends:
+        reason = "TensorFlow is not installed here."
+    if facts.kind == "TPU":
+        reason = "a TPU is attached, and JAX is what drives it."
     if candidates[0] != "jax":
-        return Choice(candidates[0], "it is installed here.")
-    obstacle = faults.said(facts, "tensorflow-", "gpu-too-new")
-    return Choice("jax", obstacle or "TensorFlow is not installed here.")
+        reason = "it is installed here."
+    return Choice(candidates[0], reason)
 
 
 def _load_keras(name: str) -> None:
