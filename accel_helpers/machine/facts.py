@@ -1,7 +1,6 @@
 """The facts of a machine: its place, its device, its packages and what its environment asks for."""
 
 import functools
-import importlib
 import importlib.metadata
 import os
 import re
@@ -175,9 +174,13 @@ def _page_metadata() -> Mapping:
 
     Colab is asked once in a process, which takes up to three seconds.
     """
+    # In a process beside the notebook's there is nobody to ask.
+    if "google.colab" not in sys.modules:
+        return {}
     # As Colab's own tools ask; Colab promises nothing.
     try:
-        message = importlib.import_module("google.colab._message")
-        return message.blocking_request("get_ipynb", timeout_sec=3)["ipynb"]["metadata"]
+        from google.colab import _message
+
+        return _message.blocking_request("get_ipynb", timeout_sec=3)["ipynb"]["metadata"]
     except Exception:
         return {}

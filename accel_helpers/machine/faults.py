@@ -113,13 +113,15 @@ def find(machine: Facts) -> tuple[Finding, ...]:
 
 def able(machine: Facts) -> list[str]:
     """Return the installed frameworks that can use the device, the best first."""
-    found = " ".join(finding.id for finding in examine(machine))
+    ids = [finding.id for finding in examine(machine)]
     names = ["tensorflow", "jax"]
-    if "gpu-too-new" in found:
+    if "gpu-too-new" in ids:
         names.reverse()
-    if "gpu-hidden" in found:
+    if "gpu-hidden" in ids:
         names = []
-    return [name for name in names if name in machine.backends and f"{name}-" not in found]
+    # A fault's id begins with the framework that it keeps off.
+    kept_off = {fault.partition("-")[0] for fault in ids}
+    return [name for name in names if name in machine.backends and name not in kept_off]
 
 
 def said(machine: Facts, *names: str) -> str:

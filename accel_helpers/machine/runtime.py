@@ -175,8 +175,9 @@ def _cores(limits: Path) -> int | None:
         # macOS and Windows do not tell what a process may use.
         cores = os.cpu_count() or 0
     # Microseconds of processor time, and those in which it has them: "150000 100000", "max 100000".
-    quota, period = map(whole_number, [*read(limits / "cpu.max").split(), "", ""][:2])
-    if quota and period:
+    quota, _, period = read(limits / "cpu.max").partition(" ")
+    share = whole_number(quota) / max(whole_number(period), 1)
+    if share:
         # A part of a core is rounded up.
-        cores = min(cores, math.ceil(quota / period))
+        cores = min(cores, math.ceil(share))
     return cores or None

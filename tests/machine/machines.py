@@ -165,21 +165,17 @@ _MAC = Machine({}, {}, "", CPU_PACKAGES, ("gpu-of-another-maker",), sysctl={
 _JAX, _TENSORFLOW = {"KERAS_BACKEND": "jax"}, {"KERAS_BACKEND": "tensorflow"}
 _KEPT_OFF = {**_JAX, "JAX_PLATFORMS": "cpu"}
 _CPU, _CPU_WITH_JAX = ("cpu", "tensorflow", 1), ("cpu", "jax", 1)
-_MISCOUNTS, _COUNTS = {"jax": "0.10.2"}, "--xla_cpu_experimental_ynn_fusion_type="
+_MISCOUNTS = {"jax": "0.10.2"}
 _HELD = {"proc/4711/fd/3": "/dev/null", "proc/4711/fd/7": "/dev/vfio/0"}
 _OFF_TPU = {"tensorflow": None, "tensorflow-tpu": "2.20.0"}
 
 HEALTHY = {
     "colab t4": _COLAB_T4,
-    "colab t4, keras on jax": _COLAB_T4.but(environ=_JAX, picks=("one gpu", "jax", 1)),
     "colab v5e-1, after choose": _V5E.but(environ=_JAX, finds=()),
     "kaggle t4 x2": _gpu(T4, 2, KAGGLE, picks=("several gpus", "tensorflow", 2)),
     "colab t4, a t4 asked for": _COLAB_T4.but(page=_page("GPU", "T4"), used=("cpu", "gpu")),
     "colab v5e-1, a v5e-1 asked for": _V5E.but(environ=_JAX, page=_page("TPU", "V5E1"), finds=()),
     "laptop": _LAPTOP,
-    "laptop, the same jax told to compute rightly": _LAPTOP.but(
-        packages=_MISCOUNTS, environ={**_JAX, "XLA_FLAGS": f"--mine {_COUNTS}"}, picks=_CPU_WITH_JAX
-    ),
     "laptop, the same jax, not used": _LAPTOP.but(packages=_MISCOUNTS, environ=_TENSORFLOW),
     "laptop, torch": Machine({}, {}, "", {"torch": "2.9.0"}),
 }
@@ -200,8 +196,6 @@ FAULTY = {
         environ=_TENSORFLOW, picks=("one gpu", "tensorflow", 1)
     ),
     "colab v5e-1": _V5E,
-    "colab v5e-1, keras loaded by half": _V5E.but(loaded={"keras": SimpleNamespace()}),
-    "colab v5e-1, stock tensorflow": _V5E.but(packages=_STOCK),
     "colab v5e-1, stock tensorflow asked for": _V5E.but(
         packages=_STOCK, environ=_TENSORFLOW, picks=_CPU
     ),
@@ -219,11 +213,6 @@ FAULTY = {
     ),
     "colab cpu by amd, keras on jax": _COLAB_CPU.but(
         "no-accelerator", "jax-trains-wrongly", environ=_JAX, files=AMD, picks=_CPU_WITH_JAX
-    ),
-    "colab cpu by amd, after choose": _COLAB_CPU.but(
-        files=AMD,
-        environ={**_JAX, "XLA_FLAGS": "--mine --xla_cpu_use_xnnpack=false"},
-        picks=_CPU_WITH_JAX,
     ),
     "colab t4, idle": _COLAB_T4.but(
         "attached-and-idle", used=("cpu",), loaded=keras_on("tensorflow")

@@ -66,13 +66,12 @@ def test_a_jax_that_trains_wrongly_on_a_cpu_gets_a_flag_and_no_other(jax, set_th
     assert environ["XLA_FLAGS"] == "--mine" + " --xla_cpu_use_xnnpack=false" * set_there
 
 
-@pytest.mark.parametrize(("version", "told"), [("0.10.2", True), ("0.10.1", False)])
-def test_who_has_a_jax_that_computes_wrongly_hears_of_it(version, told, tmp_path):
-    metadata = f"Metadata-Version: 2.1\nName: jax\nVersion: {version}\n"
-    write(tmp_path, {"keras.py": "", f"jax-{version}.dist-info/METADATA": metadata})
+def test_who_has_a_jax_that_computes_wrongly_hears_of_it(tmp_path):
+    metadata = "Metadata-Version: 2.1\nName: jax\nVersion: 0.10.2\n"
+    write(tmp_path, {"keras.py": "", "jax-0.10.2.dist-info/METADATA": metadata})
     code = "import accel_helpers as ah; ah.use_backend()"
     done = python(code, path=[tmp_path], KERAS_BACKEND="jax", XLA_FLAGS="")
-    assert ("computes some sums wrongly" in done.stdout) == told, done.stderr
+    assert "computes some sums wrongly" in done.stdout
 
 
 def test_a_framework_that_fails_at_import_is_not_silenced(tmp_path):
