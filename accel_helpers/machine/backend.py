@@ -171,7 +171,8 @@ def wait(x: Any) -> Any:
         sys.modules["jax"].block_until_ready(arrays)
         return x
     # On a CPU eager TensorFlow has finished when it returns; this waits without a copy.
-    busy = {_package(value) for value in values if _kind(getattr(value, "device", "")) != "cpu"}
+    with_device = [value for value in values if hasattr(value, "device")]
+    busy = {_package(value) for value in with_device if _kind(value.device) != "cpu"}
     if "tensorflow" in busy:
         sys.modules["tensorflow"].test.experimental.sync_devices()
     if "torch" in busy:
@@ -205,16 +206,14 @@ def _kind(device: Any) -> str:
 def _values(x: Any) -> list:
     """Return the values in a nesting; a Keras model or variable is a nesting of its tensors."""
     if isinstance(x, Mapping):
-        parts = list(x.values())
-    elif isinstance(x, (list, tuple, set, frozenset)):
-        parts = list(x)
-    elif hasattr(x, "weights") and hasattr(x, "fit"):
-        parts = x.weights
-    elif _package(x) == "keras" and hasattr(x, "value"):
-        parts = [x.value]
-    else:
-        return [x]
-    return [value for part in parts for value in _values(part)]
+        x = list(x.values())
+    if isinstance(x, (list, tuple, set, frozenset)):
+        return [value for part in x for value in _values(part)]
+    if hasattr(x, "weights") and hasattr(x, "fit"):
+        return [weight.value for weight in x.weights]
+    if _package(x) == "keras" and hasattr(x, "value"):
+        return [x.value]
+    return [x]
 
 
 def _package(value: Any) -> str:

@@ -3,7 +3,6 @@
 import functools
 import importlib.metadata
 import os
-import re
 import sys
 import tomllib
 from collections.abc import Callable, Mapping, MutableMapping
@@ -26,8 +25,6 @@ SPOKEN = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch"}
 # Colab's name of a chip in a notebook's metadata -> a part of the chip's usual name. Other names of
 # Colab's, such as "T4", are themselves a part of the usual name.
 _CHIPS = {"V28": "TPU v2", "V5E1": "TPU v5e", "V6E1": "TPU v6e", "G4": "RTX PRO 6000"}
-# The device files of a TPU.
-_TPU_FILE = re.compile(r"/dev/(accel\d|vfio/\d)")
 
 
 @functools.cache
@@ -163,7 +160,8 @@ class Facts:
             process = link.parts[-3]
             # It may have ended meanwhile, or belong to somebody else.
             with suppress(OSError):
-                if _TPU_FILE.match(os.readlink(link)) and process != str(os.getpid()):
+                is_tpu = os.readlink(link).startswith(("/dev/accel", "/dev/vfio/"))
+                if is_tpu and process != str(os.getpid()):
                     return process
         return ""
 
