@@ -7,16 +7,20 @@ of several GPUs that is the first.
 import functools
 import importlib
 import sys
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from types import ModuleType
-from typing import Any, cast
+from pathlib import Path
+from typing import Any
 
 from accel_helpers._values.words import shown
-from accel_helpers.machine import faults, quiet, tensors
+from accel_helpers.machine import faults, quiet
+from accel_helpers.machine.facts import Facts
 
 __all__ = ["choose", "device_name", "devices", "groups_steps", "jit", "on", "wait", "where"]
+
+# Faults of which whoever loads Keras hears.
+_WARNED = ("another-chip", "jax-computes-wrongly")
 
 
 @dataclass(frozen=True)
@@ -35,8 +39,8 @@ def choose(name: str = "", **machine: Any) -> Choice:
 
     A `name` is honoured, and so is ``KERAS_BACKEND``. Without both: JAX where a TPU is attached,
     else TensorFlow where it is installed, else JAX. A framework that is known not to use the device
-    is the last choice, and so is tensorflow-tpu without a TPU: its import can end the kernel, so it
-    becomes an ImportError. Where Keras was already imported, its framework is returned and nothing
+    is the last choice, and so is tensorflow-tpu: its import can end the kernel, so it becomes an
+    ImportError. Where Keras was already imported, its framework is returned and nothing
     changes.
 
     Sets ``KERAS_BACKEND`` and what the framework reads when it starts in the environment, imports
@@ -59,9 +63,11 @@ def choose(name: str = "", **machine: Any) -> Choice:
     Raises
     ------
     ValueError
-        If `name` or ``KERAS_BACKEND`` names no framework, or one that is not installed.
+        If `name` or ``KERAS_BACKEND`` names no framework, or one that is not installed; or if none
+        is installed.
     RuntimeError
-        If no framework is installed, or if Keras was imported on another one than `name`.
+        If Keras was imported on another one than `name`, or if loading TensorFlow could end the
+        process (tensorflow-tpu).
 
     Examples
     --------
@@ -70,70 +76,82 @@ def choose(name: str = "", **machine: Any) -> Choice:
     """
     if not machine and "keras" in sys.modules:
         loaded = framework()
-        if name and name != loaded:
+        if name not in ("", loaded):
             raise RuntimeError(
                 f"Keras runs on {loaded} already, and {name!r} has to come before it is imported: "
                 f"restart the runtime, and begin with ah.use_backend({name!r})."
             )
         quiet.keep_out_tensorflow(loaded)
         return Choice(loaded, "it was already loaded; restart the runtime to change it.")
-    facts = faults.Facts(**machine, loaded={})
-    environ = cast(MutableMapping[str, str], facts.environ)
-    if name:
-        environ["KERAS_BACKEND"] = facts.asked = name
+    facts = Facts(**machine, loaded={})
+    facts.asked = name or facts.asked
+    mistake = faults.said(facts, "framework-missing", "keras-backend-unknown")
+    if mistake:
+        raise ValueError(mistake)
     choice = _decide(facts)
-    environ["KERAS_BACKEND"] = choice.name
-    settle(environ, facts.frameworks.get("jax"))
+    facts.environ["KERAS_BACKEND"] = choice.name
+    facts.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # warnings and errors stay visible
+    flags = facts.environ.get("XLA_FLAGS", "")
+    # These versions of JAX use outdated weights without the flag.
+    if facts.frameworks.get("jax") in faults.STALE and faults.FRESH not in flags:
+        facts.environ["XLA_FLAGS"] = f"{flags} {faults.FRESH}".strip()
     # A recorded machine is only read.
-    if machine:
-        return choice
-    _load_keras(choice.name)
-    warnings = ["another-chip"]
-    if choice.name == "jax":
-        warnings.append("jax-computes-wrongly")
-    for sentence in faults.said(faults.Facts(), *warnings):
-        print(sentence)
+    if not machine:
+        _load_keras(choice.name)
+        facts.asked = choice.name
+        for finding in faults.find(facts):
+            if finding.id in _WARNED:
+                print(finding.cause, finding.fix)
     return choice
+
+
+def _decide(facts: Facts) -> Choice:
+    """Choose a framework for a machine on which at least one is installed."""
+    if facts.asked:
+        return Choice(facts.asked, "KERAS_BACKEND asks for it.")
+    # First what can use the accelerator; where nothing can, what is installed.
+    candidates = faults.able(facts) or facts.backends
+    reason = "TensorFlow is passed over; ah.diagnose() says why."
+    if "tensorflow" not in facts.backends:
+        reason = "TensorFlow is not installed here."
+    if facts.kind == "TPU":
+        reason = "a TPU is attached, and JAX is what drives it."
+    if candidates[0] != "jax":
+        reason = "it is installed here."
+    return Choice(candidates[0], reason)
 
 
 def _load_keras(name: str) -> None:
     """Import Keras without the notices that its framework, `name`, writes when it starts.
 
-    ``KERAS_BACKEND`` is set to `name` already.
+    ``KERAS_BACKEND`` is set to `name` already. Raises RuntimeError for a tensorflow-tpu that is not
+    loaded yet: its import can end the process.
     """
     quiet.keep_out_tensorflow(name)
+    if name == "tensorflow" and name not in sys.modules and faults.installed("tensorflow-tpu"):
+        raise RuntimeError(
+            "To import tensorflow-tpu can end this process, so it was not loaded. Keras on JAX is "
+            'the way that is known: restart, then ah.use_backend("jax").'
+        )
     with quiet.held_back():
         importlib.import_module("keras")
-        tensorflow = sys.modules.get("tensorflow")
-        if tensorflow is not None:
+        if name == "tensorflow":
             # The rest of TensorFlow's notices come with its first operation.
-            tensorflow.constant(0) + 0
-
-
-def settle(environ: MutableMapping[str, str], jax_version: str | None) -> None:
-    """Set in `environ` what a framework reads when it starts.
-
-    `jax_version` is the version of JAX that is installed, such as "0.8.1", or None.
-    """
-    environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # warnings and errors stay visible
-    flags = environ.get("XLA_FLAGS", "")
-    # These versions of JAX use outdated weights without the flag.
-    if jax_version in faults.STALE and faults.FRESH not in flags:
-        environ["XLA_FLAGS"] = f"{flags} {faults.FRESH}".strip()
+            sys.modules["tensorflow"].constant(0) + 0
 
 
 @functools.cache  # once in a process is enough
-def look_for_idle(root: str = "/") -> None:
+def look_for_idle(root: Path = Path("/")) -> None:
     """Print a warning if an accelerator is attached and Keras trained without seeing it.
 
     To be called when Keras has trained; a RuntimeError if it is not even loaded.
     """
-    facts = faults.Facts(root=root, used=devices())
-    for sentence in faults.said(facts, "attached-and-idle"):
-        print(sentence)
+    warning = faults.said(Facts(root=root, used=devices()), "attached-and-idle")
+    if warning:
+        print(warning)
 
 
-def wait(x: Any, *, frameworks: Mapping[str, ModuleType] | None = None) -> Any:
+def wait(x: Any) -> Any:
     """Wait until every computation behind `x` has finished, and return `x` itself.
 
     Parameters
@@ -141,34 +159,66 @@ def wait(x: Any, *, frameworks: Mapping[str, ModuleType] | None = None) -> Any:
     x : object
         A tensor, a Keras variable or model, or any nesting of them in lists, tuples, sets and
         dictionaries. For any other value there is nothing to wait for, so it is ignored.
-    frameworks : mapping of name to module, optional
-        The modules "tensorflow", "jax" and "torch"; by default those that are loaded.
 
     Examples
     --------
     >>> wait({"a": [1, 2.0], "b": None})
     {'a': [1, 2.0], 'b': None}
     """
-    if frameworks is None:
-        frameworks = sys.modules
-    found_tensors = tensors.find(x)
-    if "jax" in found_tensors:
-        frameworks["jax"].block_until_ready(found_tensors["jax"])
+    values = _values(x)
+    arrays = [value for value in values if hasattr(value, "block_until_ready")]
+    if arrays:
+        sys.modules["jax"].block_until_ready(arrays)
+        return x
     # On a CPU eager TensorFlow has finished when it returns; this waits without a copy.
-    if any(_is_off_cpu(tensor) for tensor in found_tensors.get("tensorflow", ())):
-        frameworks["tensorflow"].test.experimental.sync_devices()
-    for tensor in found_tensors.get("torch", ()):
-        if tensor.device.type == "cuda":
-            frameworks["torch"].cuda.synchronize(tensor.device)
+    with_device = [value for value in values if hasattr(value, "device")]
+    busy = {_package(value) for value in with_device if _kind(value.device) != "cpu"}
+    if "tensorflow" in busy:
+        sys.modules["tensorflow"].test.experimental.sync_devices()
+    if "torch" in busy:
+        sys.modules["torch"].cuda.synchronize()
     return x
 
 
-def _is_off_cpu(tensor: Any) -> bool:
-    """Return whether a TensorFlow tensor lies on another device than a CPU.
+def where(x: Any) -> str:
+    """Return which kind of device holds `x`: "cpu", "gpu" or "tpu".
 
-    False inside a ``tf.function``, where a tensor is symbolic and names no device.
+    `x` is a tensor, a Keras variable or model, or a NumPy array. Of several the first counts.
+    Raises TypeError for anything else.
     """
-    return bool(tensor.device) and "CPU" not in tensor.device
+    for value in _values(x):
+        if hasattr(value, "block_until_ready"):
+            return _kind(value.devices())
+        if hasattr(value, "__array__"):
+            return _kind(getattr(value, "device", ""))
+    raise TypeError(f"where needs a tensor, a variable, a model or an array; got {shown(x)}.")
+
+
+def _kind(device: Any) -> str:
+    """Return "cpu", "gpu" or "tpu" for a framework's device, for several of one kind, or a name."""
+    name = str(device).lower()
+    for word, kind in {"tpu": "tpu", "gpu": "gpu", "cuda": "gpu", "rocm": "gpu"}.items():
+        if word in name:
+            return kind
+    return "cpu"
+
+
+def _values(x: Any) -> list:
+    """Return the values in a nesting; a Keras model or variable is a nesting of its tensors."""
+    if isinstance(x, Mapping):
+        x = list(x.values())
+    if isinstance(x, (list, tuple, set, frozenset)):
+        return [value for part in x for value in _values(part)]
+    if hasattr(x, "weights") and hasattr(x, "fit"):
+        return [weight.value for weight in x.weights]
+    if _package(x) == "keras" and hasattr(x, "value"):
+        return [x.value]
+    return [x]
+
+
+def _package(value: Any) -> str:
+    """Return the package in which the class of a value is defined, such as "tensorflow"."""
+    return type(value).__module__.partition(".")[0]
 
 
 def devices() -> tuple[str, ...]:
@@ -179,98 +229,32 @@ def devices() -> tuple[str, ...]:
     RuntimeError
         If Keras is not loaded yet (see `choose`).
     """
-    name = framework()
-    if name == "tensorflow":
-        logical = sys.modules["tensorflow"].config.list_logical_devices()
-        kinds = {device.device_type.lower() for device in logical}
-    elif name == "jax":
-        kinds = {_jax_kind(device) for device in sys.modules["jax"].devices()}
-    elif sys.modules["torch"].cuda.is_available():
-        kinds = {"gpu"}
+    if framework() == "torch":
+        names = ["cuda"] if sys.modules["torch"].cuda.is_available() else []
     else:
-        kinds = set()
-    return ("cpu", *sorted(kinds & {"gpu", "tpu"}))
+        names = sys.modules["keras"].distribution.list_devices()
+    kinds = {_kind(name) for name in names}
+    return ("cpu", *sorted(kinds - {"cpu"}))
 
 
 def device_name(device: str) -> str:
-    """Return the name that the framework has for a device, such as "Tesla T4".
-
-    Empty for a CPU, and for a GPU whose name TensorFlow does not know. Of several GPUs it is the
-    first one's name.
-
-    Parameters
-    ----------
-    device : str
-        One of the `devices`, such as "gpu".
-
-    Raises
-    ------
-    ValueError
-        If this machine has no such device.
-    RuntimeError
-        If Keras is not loaded yet.
-    """
-    _check_device(device)
-    if device == "cpu":
+    """Return the name of one of the `devices`, such as "Tesla T4"; empty for a CPU."""
+    attached = Facts().device
+    if device == "cpu" or attached is None:
         return ""
-    name = framework()
-    if name == "tensorflow":
-        config = sys.modules["tensorflow"].config
-        physical = config.list_physical_devices(device.upper())[0]
-        return config.experimental.get_device_details(physical).get("device_name", "")
-    if name == "jax":
-        return sys.modules["jax"].devices(device)[0].device_kind
-    return sys.modules["torch"].cuda.get_device_name(0)
+    return attached.name
 
 
 def on(device: str) -> AbstractContextManager:
-    """Place the work of a ``with`` block on a device.
+    """Place the work of a ``with`` block on one of the `devices`, such as "gpu".
 
-    Parameters
-    ----------
-    device : str
-        One of the `devices`, such as "gpu".
-
-    Raises
-    ------
-    ValueError
-        If this machine has no such device: the work would silently go elsewhere.
-    RuntimeError
-        If Keras is not loaded yet.
+    Raises ValueError if this machine has no such device: the work would silently go elsewhere; and
+    RuntimeError if Keras is not loaded yet.
     """
-    _check_device(device)
+    present = devices()
+    if device not in present:
+        raise ValueError(f"device must be one of those here, {present}; got {device!r}.")
     return sys.modules["keras"].device(f"{device}:0")
-
-
-def where(x: Any) -> str:
-    """Return which kind of device holds `x`: "cpu", "gpu" or "tpu".
-
-    Parameters
-    ----------
-    x : tensor, Keras variable, Keras model, NumPy array, list or tuple
-        Of a model, and of a list or tuple of tensors, the place of the first tensor is returned.
-
-    Raises
-    ------
-    TypeError
-        If `x` is anything else.
-    """
-    found_tensors = tensors.find(x)
-    if "tensorflow" in found_tensors:
-        # Such as "/job:localhost/replica:0/task:0/device:GPU:0".
-        full_name = found_tensors["tensorflow"][0].device
-        _, _, short_name = full_name.rpartition("device:")
-        kind, _, _ = short_name.partition(":")
-        return kind.lower()
-    if "jax" in found_tensors:
-        # An array that is shared among devices lies on devices of one kind.
-        array_devices = found_tensors["jax"][0].devices()
-        return _jax_kind(next(iter(array_devices)))
-    if "torch" in found_tensors:
-        return found_tensors["torch"][0].device.type.replace("cuda", "gpu")
-    if not hasattr(x, "__array__") and not isinstance(x, (list, tuple)):
-        raise TypeError(f"where needs a tensor, a variable, a model or an array; got {shown(x)}.")
-    return "cpu"
 
 
 def framework() -> str:
@@ -284,20 +268,10 @@ def framework() -> str:
 
 
 def jit(fn: Callable) -> Callable:
-    """Return a function compiled with the framework under Keras.
+    """Return a function of tensors compiled with the framework under Keras; on PyTorch as it is.
 
-    On PyTorch it is returned as it is.
-
-    Parameters
-    ----------
-    fn : callable
-        A function of tensors, written with ``keras.ops``. The first call of the function that is
-        returned compiles it.
-
-    Raises
-    ------
-    RuntimeError
-        If Keras is not loaded yet.
+    It is written with ``keras.ops``. The first call of the function that is returned compiles it.
+    Raises RuntimeError if Keras is not loaded yet.
     """
     name = framework()
     if name == "tensorflow":
@@ -307,80 +281,15 @@ def jit(fn: Callable) -> Callable:
     return fn
 
 
-def groups_steps(keras: Any = None) -> bool:
+def groups_steps() -> bool:
     """Return whether ``steps_per_execution`` makes several training steps one program.
 
     On TensorFlow it does, and on PyTorch it does not. On JAX it does from Keras 3.16 on, where it
     became ``lax.scan``; before, it was a loop in Python
     (https://github.com/keras-team/keras/pull/23527).
-
-    Parameters
-    ----------
-    keras : module, optional
-        The module Keras; by default the one that is loaded.
-
-    Raises
-    ------
-    RuntimeError
-        If no module is passed and Keras is not loaded yet.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> on_jax = SimpleNamespace(backend=lambda: "jax")
-    >>> groups_steps(SimpleNamespace(backend=on_jax, __version__="3.16.0"))
-    True
     """
-    if keras is None:
-        # Called for its error, which says what to do where Keras is not loaded.
-        framework()
-        keras = sys.modules["keras"]
-    name = keras.backend.backend()
+    name = framework()
     if name != "jax":
         return name == "tensorflow"
-    major, minor = keras.__version__.split(".")[:2]
+    major, minor = sys.modules["keras"].__version__.split(".")[:2]
     return (int(major), int(minor)) >= (3, 16)
-
-
-def _decide(facts: faults.Facts) -> Choice:
-    """Choose a framework for a machine, as `choose` describes it.
-
-    Raises ValueError if KERAS_BACKEND names a framework that cannot be had, and RuntimeError if no
-    framework is installed.
-    """
-    mistakes = faults.said(facts, "keras-backend-unknown", "keras-backend-not-installed")
-    if mistakes:
-        raise ValueError(" ".join(mistakes))
-    missing = faults.said(facts, "framework-missing")
-    if missing:
-        raise RuntimeError(" ".join(missing))
-    if facts.asked:
-        return Choice(facts.asked, "KERAS_BACKEND asks for it.")
-    # First what can use the accelerator; where nothing can, what is installed.
-    candidates = faults.able(facts) or facts.backends
-    name = candidates[0]
-    if name in ("tensorflow", "torch"):
-        return Choice(name, "it is installed here.")
-    if facts.kind == "TPU":
-        return Choice(name, "a TPU is attached, and JAX is what drives it.")
-    if "tensorflow" not in facts.frameworks:
-        return Choice(name, "TensorFlow is not installed here.")
-    obstacle = faults.against(facts, "tensorflow")[0]
-    return Choice(name, f"TensorFlow is passed over. {obstacle.cause}")
-
-
-def _check_device(device: str) -> None:
-    """Raise a ValueError unless a device is one of the `devices`.
-
-    Raises RuntimeError if Keras is not loaded yet.
-    """
-    present_devices = devices()
-    if device not in present_devices:
-        raise ValueError(f"device must be one of those here, {present_devices}; got {device!r}.")
-
-
-def _jax_kind(device: Any) -> str:
-    """Return "cpu", "gpu" or "tpu" for a device of JAX."""
-    if device.platform in ("cuda", "rocm"):
-        return "gpu"
-    return device.platform

@@ -3,46 +3,38 @@
 import functools
 import importlib.metadata
 import os
-import platform
-import re
 import sys
-from collections.abc import Callable, Mapping
+import tomllib
+from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
 
-from accel_helpers._values import records
 from accel_helpers.machine import attached
 
 # The distributions that install the module tensorflow. The other packages that are looked for have
 # the names of their modules.
-TENSORFLOWS = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu", "tensorflow-macos", "tf-nightly")
+TENSORFLOWS = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu", "tensorflow-rocm", "tf-nightly")
 PACKAGES = (
     "keras", "jax", "jaxlib", "libtpu", "torch", "numpy", "matplotlib", "ipywidgets", "IPython",
 )  # fmt: skip
-# The frameworks with which `strategy.pick` can train.
-STRATEGIES_KNOW = ("tensorflow", "jax")
 #: The frameworks that Keras runs on, and how their names are written.
 SPOKEN = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch"}
 # Colab's name of a chip in a notebook's metadata -> a part of the chip's usual name. Other names of
 # Colab's, such as "T4", are themselves a part of the usual name.
 _CHIPS = {"V28": "TPU v2", "V5E1": "TPU v5e", "V6E1": "TPU v6e", "G4": "RTX PRO 6000"}
-# The device files of a TPU: "/dev/accel0" or "/dev/vfio/0".
-_TPU_FILE = re.compile(r"/dev/(accel\d|vfio/\d)")
-_DATA = Path(__file__).parents[1] / "data"
 
 
 @functools.cache
 def tables(name: str) -> dict:
-    """Return the plain tables of a TOML file of the package's data, such as "faults.toml".
-
-    Raises DataError (a ValueError) where the file is not there or is no TOML.
-    """
-    return records.load(_DATA / name, "list of faults")
+    """Return the tables of a TOML file of the package's data, such as "faults.toml"."""
+    path = Path(__file__).parents[1] / "data" / name
+    return tomllib.loads(path.read_text("utf-8"))
 
 
-#: For each place ("colab", "kaggle", "local"): what it calls its restart, its accelerators, and the
-#: way back to its own packages.
+#: For each place ("colab", "kaggle", "local"): what it calls its restart, its accelerators, ...
 PLACES: dict[str, dict[str, str]] = tables("faults.toml")["place"]
 #: How TensorFlow could drive a TPU; nobody of this course has seen it do so.
 RECIPE = tables("tpu_recipe.toml")
@@ -50,203 +42,143 @@ RECIPE = tables("tpu_recipe.toml")
 
 def installed(distribution: str) -> str | None:
     """Return the installed version of a distribution, or None; nothing is imported."""
-    try:
+    with suppress(ImportError, KeyError):  # not there, or its metadata is broken
         return importlib.metadata.version(distribution)
-    except (ImportError, KeyError, OSError, ValueError):  # not there, or its metadata is broken
-        return None
+    # Keras may come from another distribution, such as keras-nightly.
+    if distribution == "keras":
+        for provider in importlib.metadata.packages_distributions().get("keras", ()):
+            return installed(provider)
+    return None
 
 
 def place(environ: Mapping[str, str]) -> tuple[str, str | None]:
-    """Return where a machine is ("kaggle", "colab" or "local"), and its release.
-
-    The release is the tag of Colab's image, or "Colab Enterprise"; None on Kaggle and on a local
-    machine.
-    """
+    """Return where a machine is: "kaggle", "colab" or "local"; and the release of Colab's image."""
     # Kaggle first: its image may be built on Colab's and carry Colab's variables.
     if environ.get("KAGGLE_KERNEL_RUN_TYPE"):
         return "kaggle", None
     release = environ.get("COLAB_RELEASE_TAG")
-    if release:
+    if release or environ.get("VERTEX_PRODUCT") == "COLAB_ENTERPRISE":
         return "colab", release
-    if environ.get("VERTEX_PRODUCT") == "COLAB_ENTERPRISE":
-        return "colab", "Colab Enterprise"
     return "local", None
 
 
-class Machine:
-    """What a machine is, without any decision about it.
+@dataclass(eq=False)
+class Facts:
+    """What a machine is, without any decision about it; the sentences of ``faults.toml`` name it.
 
-    A *place* is where the machine stands: Colab, Kaggle, or a computer of one's own. The *device*
-    is its accelerator: its GPUs or TPU chips of one type. A *framework* is what Keras runs on:
-    TensorFlow, JAX or PyTorch. The sentences of ``data/faults.toml`` name the attributes.
-
-    Parameters
-    ----------
-    environ, root, run, versions : optional
-        A recorded machine, as for `runtime.describe`; by default this one.
-    loaded : mapping of str to module, optional
-        The modules that were imported; by default those of this process.
-    page : mapping, optional
-        The metadata of its notebook; by default Colab is asked for it.
-    used : tuple of str
-        The kinds of devices on which Keras trained.
+    What is handed in is a recorded machine; without, it is this one.
     """
 
-    def __init__(
-        self,
-        environ: Mapping[str, str] | None = None,
-        root: str | Path = "/",
-        run: attached.Run | None = None,
-        versions: Callable[[str], str | None] | None = None,
-        loaded: Mapping[str, ModuleType] | None = None,
-        page: Mapping | None = None,
-        used: tuple[str, ...] = (),
-    ):
-        self.environ = os.environ if environ is None else environ
-        self.root = Path(root)
-        self.run = run or attached.run_command
-        # The name of a distribution -> its installed version, or None.
-        self.versions = versions or installed
-        self.loaded = sys.modules if loaded is None else loaded
-        self.page = page
-        self.used = used
-        # Such as "Linux x86_64".
-        system = platform.system().replace("Darwin", "macOS")
-        self.system = f"{system} {platform.machine()}".strip()
+    environ: MutableMapping[str, str] = field(default_factory=lambda: os.environ)
+    root: Path = Path("/")
+    run: attached.Run = attached.run_command
+    versions: Callable[[str], str | None] = installed
+    loaded: Mapping[str, ModuleType] = field(default_factory=lambda: sys.modules)
+    page: Mapping = field(default_factory=dict)  # the metadata of its notebook; {}: Colab is asked
+    used: tuple[str, ...] = ()  # the kinds of devices on which Keras trained
+
+    def __post_init__(self) -> None:
+        self.root = Path(self.root)
         self.place, self.release = place(self.environ)
         # What this place calls its restart, its accelerators, ...
         self.place_words = PLACES[self.place]
-        self._look_at_device()
+        # What KERAS_BACKEND asks for.
+        self.asked = self.environ.get("KERAS_BACKEND", "")
         self._look_at_packages()
-        self._look_at_environment()
-
-    def _look_at_device(self) -> None:
-        """Set what is attached: `seen` (the search's result), `device`, `kind` and its name."""
-        self.seen = attached.look(self.root, self.environ, self.run)
-        self.device = self.seen.device
-        self.kind = "none"  # or "GPU", "TPU"
-        self.device_text = "only a CPU"
-        if self.device:
-            self.kind = self.device.kind
-            self.device_text = self.device.name
+        self._look_at_devices()
 
     def _look_at_packages(self) -> None:
-        """Set which packages are installed, and what follows for TensorFlow on a TPU."""
-        # Package -> version; all distributions of TensorFlow are "tensorflow" here.
-        self.frameworks: dict[str, str] = {}
-        # Distribution of TensorFlow -> version.
-        tensorflows: dict[str, str] = {}
-        for name in TENSORFLOWS:
-            version = self.versions(name)
-            if version:
-                tensorflows[name] = version
-                # The first of them is the one that the facts name.
-                self.frameworks.setdefault("tensorflow", version)
+        """Set which packages are installed; every distribution of TensorFlow is "tensorflow"."""
+        builds = [name for name in TENSORFLOWS if self.versions(name)]
+        versions = {"tensorflow": next(map(self.versions, builds), None)}
         for name in PACKAGES:
-            version = self.versions(name.lower())
-            if version:
-                self.frameworks[name] = version
-        # The installed frameworks that Keras runs on, TensorFlow first, and as words.
+            versions[name] = self.versions(name.lower())
+        # Package -> version.
+        self.frameworks = {name: version for name, version in versions.items() if version}
+        # Those that Keras runs on, TensorFlow first.
         self.backends = [name for name in SPOKEN if name in self.frameworks]
-        self.installed = ", ".join(self.backends) or "nothing yet"
-        # The installed distributions of TensorFlow, with a blank between two of them.
-        self.builds = " ".join(name for name in tensorflows if name != "tensorflow-macos")
-        # The version of tensorflow-tpu; empty where it is not installed.
-        self.for_tpus = tensorflows.get("tensorflow-tpu", "")
-        # The version of libtpu.
-        self.libtpu = self.frameworks.get("libtpu", "missing")
-        recipe_versions = (RECIPE["tensorflow_tpu"], RECIPE["libtpu"])
-        self.tensorflow_drives_tpu = (self.for_tpus, self.libtpu) == recipe_versions
+        self.builds = " ".join(builds)
+        self.for_tpus = "tensorflow-tpu" in builds
 
-    def _look_at_environment(self) -> None:
-        """Set what variables ask for: a framework (`asked`), and a TPU elsewhere (`tpu_name`)."""
-        self.asked = self.environ.get("KERAS_BACKEND", "")
-        self.tpu_name = self.environ.get("TPU_NAME", "").strip()
-        # "local" is a TPU of this machine; any other name is that of a TPU elsewhere.
-        if self.tpu_name == "local":
-            self.tpu_name = ""
+    def _look_at_devices(self) -> None:
+        """Set the device, its kind ("GPU", "TPU" or "none"), and what is there beside it."""
+        self.device = attached.find_tpu(self.root) or attached.find_gpu(self.run)
+        self.kind = self.device.kind if self.device else "none"
+        self.device_text = str(self.device or "only a CPU")
+        # NVIDIA's driver is there, and nvidia-smi does not answer.
+        driver = attached.files(self.root, "proc/driver/nvidia/version")
+        driver += attached.files(self.root, "dev/nvidia*")
+        self.is_silent = bool(driver) and self.kind == "none"
+        self.cpu_name = attached.find_cpu(self.root, self.run)
+        # A GPU that neither TensorFlow nor JAX can use as they come.
+        self.other_gpu = attached.find_other_gpu(self.root, self.cpu_name)
 
     @property
     def keras_on(self) -> str:
         """The framework under a loaded Keras, such as "jax"; empty where Keras is not loaded."""
         try:
             return str(self.loaded["keras"].backend.backend())
-        except Exception:  # not loaded, loaded by half, or a module of another kind by that name
+        except (KeyError, AttributeError):  # not loaded, or loaded by half
             return ""
 
-    @functools.cached_property
+    @property
+    def bound(self) -> str:
+        """The framework to which Keras is bound: it is loaded on it, or a variable asks for it."""
+        return self.keras_on or self.asked
+
+    @property
     def ordered(self) -> str:
-        """The accelerator that the notebook asks Colab for; empty where it asks for none.
-
-        A chip, such as "T4" or "TPU v5e", or only "GPU" or "TPU".
-        """
-        page = self.page
-        if page is None and self.place == "colab" and "google.colab" in self.loaded:
-            page = attached.page_metadata()
-        if not page:
-            return ""
-        accelerator = page.get("accelerator")
-        if accelerator not in ("GPU", "TPU"):
+        """The accelerator that the notebook asks Colab for, such as "T4" or "GPU"; or empty."""
+        page = self.page or _page_metadata()
+        if page.get("accelerator") not in ("GPU", "TPU"):
             return ""
         # A TPU's type is under this key, too.
-        chip = page.get("colab", {}).get("gpuType") or accelerator
+        chip = page.get("colab", {}).get("gpuType", page["accelerator"])
         return _CHIPS.get(chip, chip)
-
-    @functools.cached_property
-    def by_amd(self) -> bool:
-        """Whether AMD made the processor."""
-        return "AuthenticAMD" in attached.read(self.root / "proc/cpuinfo")
 
     @property
     def visible_gpus(self) -> int:
-        """How many GPUs a framework may use: those that CUDA_VISIBLE_DEVICES leaves visible.
+        """How many of the attached GPUs CUDA_VISIBLE_DEVICES leaves visible.
 
-        Without the variable it is all GPUs; 0 where no GPU is attached. As in CUDA, only the
-        entries before the first wrong one count: of two GPUs "1,0" leaves two, and "0,7,1" one.
+        As in CUDA, only the entries before the first wrong one count: of two GPUs "1,0" leaves
+        two, and "0,7,1" one.
         """
-        gpu_count = 0
-        if self.device and self.kind == "GPU":
-            gpu_count = self.device.count
+        count = self.device.count if self.device else 0
         setting = self.environ.get("CUDA_VISIBLE_DEVICES")
         if setting is None:
-            return gpu_count
-        visible_entries: set[str] = set()
+            return count
+        numbers = [str(number) for number in range(count)]
+        entries = [entry.strip() for entry in setting.split(",")]
         # https://docs.nvidia.com/cuda/cuda-c-programming-guide/#cuda-environment-variables
-        for entry in setting.split(","):
-            entry = entry.strip()
-            if entry in visible_entries or not _names_gpu(entry, gpu_count):
-                break
-            visible_entries.add(entry)
-        return min(len(visible_entries), gpu_count)
+        visible = takewhile(lambda e: e in numbers or e.startswith(("GPU-", "MIG-")), entries)
+        return min(len(list(visible)), count)
 
-    @functools.cached_property
+    @property
     def holder(self) -> str:
         """The id of another process that has a TPU's device file open; empty without one."""
-        own_id = str(os.getpid())
-        for process_folder in attached.files(self.root, "proc/[0-9]*"):
-            if process_folder.name != own_id and _holds_tpu(process_folder):
-                return process_folder.name
+        for link in attached.files(self.root, "proc/[0-9]*/fd/*"):
+            process = link.parts[-3]
+            # It may have ended meanwhile, or belong to somebody else.
+            with suppress(OSError):
+                is_tpu = os.readlink(link).startswith(("/dev/accel", "/dev/vfio/"))
+                if is_tpu and process != str(os.getpid()):
+                    return process
         return ""
 
 
-def _names_gpu(entry: str, gpu_count: int) -> bool:
-    """Return whether an entry of CUDA_VISIBLE_DEVICES names one of a machine's GPUs.
+@functools.cache
+def _page_metadata() -> Mapping:
+    """Return the metadata of the notebook that runs here, as Colab's page has it; empty elsewhere.
 
-    Of four GPUs: "0", "3" and "GPU-8932f937-d72c" do; "4", "-1" and "" do not.
+    Colab is asked once in a process, which takes up to three seconds.
     """
-    if entry.startswith(("GPU-", "MIG-")):
-        return True
-    # A digit of another script is decimal for Python, and not for CUDA.
-    is_number = entry.isascii() and entry.isdecimal()
-    return is_number and int(entry) < gpu_count
+    # In a process beside the notebook's there is nobody to ask.
+    if "google.colab" not in sys.modules:
+        return {}
+    # As Colab's own tools ask; Colab promises nothing.
+    try:
+        from google.colab import _message
 
-
-def _holds_tpu(process_folder: Path) -> bool:
-    """Return whether a process has a TPU's device file open, by its folder, such as /proc/812.
-
-    False, too, where the open files of the process cannot be listed.
-    """
-    with suppress(OSError):  # it ended meanwhile, or belongs to somebody else
-        targets = [os.readlink(link.path) for link in os.scandir(process_folder / "fd")]
-        return any(_TPU_FILE.match(target) for target in targets)
-    return False
+        return _message.blocking_request("get_ipynb", timeout_sec=3)["ipynb"]["metadata"]
+    except Exception:
+        return {}

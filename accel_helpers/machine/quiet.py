@@ -4,16 +4,11 @@ import logging
 import os
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from accel_helpers.machine import faults
-
-# where standard error goes: its own place, and the file of each block that holds it back
-_PLACES: list[int] = []
-_LOCK = threading.Lock()
+from accel_helpers.machine.facts import installed
 
 
 def _is_error(record: logging.LogRecord) -> bool:
@@ -48,38 +43,27 @@ def held_back() -> Iterator[None]:
 
     Of TensorFlow's logger only errors are shown: it warns where several models are compiled one
     after the other, which is meant here. If the block raises an error, what it wrote is shown after
-    all, and the error goes on. Blocks of several threads may overlap: the last one out puts
-    standard error back.
+    all, and the error goes on.
     """
     logger = logging.getLogger("tensorflow")
-
-    # a filter of its own for each block, since blocks overlap
+    # A filter of its own for each block: they may be nested, and `hide_log` has one that stays.
     own_filter = partial(_is_error)
     logger.addFilter(own_filter)
+    place = os.dup(2)
     with tempfile.TemporaryFile() as file:
-        place = file.fileno()
-        with _LOCK:
-            if not _PLACES:
-                _PLACES.append(os.dup(2))
-            _PLACES.append(place)
-            # Native code writes to the file descriptor 2, whatever sys.stderr is.
-            os.dup2(place, 2)
-        failed = False
+        # Native code writes to the file descriptor 2, whatever sys.stderr is.
+        os.dup2(file.fileno(), 2)
         try:
             yield
         except Exception:
-            failed = True
+            os.dup2(place, 2)
+            file.seek(0)
+            sys.stderr.write(file.read().decode(errors="replace"))
             raise
         finally:
+            os.dup2(place, 2)
+            os.close(place)
             logger.removeFilter(own_filter)
-            with _LOCK:
-                _PLACES.remove(place)
-                os.dup2(_PLACES[-1], 2)
-                if len(_PLACES) == 1:
-                    os.close(_PLACES.pop())
-            if failed:
-                file.seek(0)
-                sys.stderr.write(file.read().decode(errors="replace"))
 
 
 def keep_out_tensorflow(name: str) -> None:
@@ -87,6 +71,6 @@ def keep_out_tensorflow(name: str) -> None:
 
     It can end the process, and Keras on JAX imports TensorFlow, too, with the first seed.
     """
-    if name != "tensorflow" and faults.installed("tensorflow-tpu"):
-        # of a module that is None there, Python says ImportError
+    if name != "tensorflow" and installed("tensorflow-tpu"):
+        # Of a module that is None there, Python says ImportError.
         sys.modules.setdefault("tensorflow", None)  # type: ignore[arg-type]

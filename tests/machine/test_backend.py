@@ -1,6 +1,8 @@
 """Loading Keras, waiting for it, placing work: with the real frameworks."""
 
 import json
+import re
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -15,22 +17,20 @@ from accel_helpers.machine import backend
 def refused(call, *given):
     try: call(*given)
     except Exception as error: return f"{type(error).__name__}: {error}"
-early = refused(backend.devices)
+out = {"refused": [refused(backend.devices)]}
 choice = ah.use_backend()
 import keras, numpy as np
-out = {"early": early, "backend": keras.backend.backend(), "devices": backend.devices()}
 with backend.on("cpu"):
     model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3)])
-out["no array"] = refused(backend.where, "x")
-out["where"] = [backend.where(v) for v in (model, model.weights[0], np.zeros(2))]
 double = backend.jit(lambda v: keras.ops.add(v, v))
 x = keras.ops.convert_to_tensor(np.ones(3, "float32"))
 y = backend.wait({"a": [double(x), model, None, "text", 3]})
 out["sum"] = float(keras.ops.sum(y["a"][0]))
-out["no gpu"] = refused(backend.on, "gpu")
-out["again"] = ah.use_backend().reason
+out["where"] = [backend.where(v) for v in (model, model.weights[0], y["a"], np.zeros(2))]
+out["devices"] = backend.devices()
 out["same"] = ah.use_backend(choice.name).name
-out["other"] = refused(ah.use_backend, "torch")
+out["refused"] += [refused(backend.where, "x"), refused(backend.on, "gpu")]
+out["refused"] += [refused(ah.use_backend, "torch")]
 print(json.dumps(out))
 """
 
@@ -38,22 +38,16 @@ print(json.dumps(out))
 @pytest.mark.parametrize("name", ["tensorflow", "jax"])
 def test_the_real_frameworks(name):
     done = python(REAL, KERAS_BACKEND=name)
-    assert done.returncode == 0, done.stderr
+    assert done.stderr.strip() == "", "start-up notices are held back"
     out = json.loads(done.stdout)
-    assert out["backend"] == name
     assert out["devices"] == ["cpu"]
-    assert out["early"].startswith("RuntimeError: ")
-    assert "use_backend()" in out["early"]
-    assert out["no array"].startswith("TypeError: ")
-    assert "got 'x'" in out["no array"]
-    assert out["where"] == ["cpu", "cpu", "cpu"]
+    assert out["where"] == ["cpu"] * 4
     assert out["sum"] == 6.0
-    assert out["no gpu"].startswith("ValueError: ")
-    assert "got 'gpu'" in out["no gpu"]
-    assert "restart" in out["again"]
     assert out["same"] == name
-    assert out["other"].startswith("RuntimeError: ")
-    assert f"runs on {name} already" in out["other"]
+    words = ("RuntimeError: .*use_backend", "TypeError: .*got 'x'", "ValueError: .*got 'gpu'",
+             f"RuntimeError: .*runs on {name} already.*restart")  # fmt: skip
+    for said, expected in zip(out["refused"], words, strict=True):
+        assert re.match(expected, said)
 
 
 def test_the_framework_that_is_named_is_taken_before_keras_is_loaded():
@@ -72,24 +66,12 @@ def test_a_jax_that_trains_wrongly_on_a_cpu_gets_a_flag_and_no_other(jax, set_th
     assert environ["XLA_FLAGS"] == "--mine" + " --xla_cpu_use_xnnpack=false" * set_there
 
 
-@pytest.mark.parametrize(("version", "told"), [("0.10.2", True), ("0.10.1", False)])
-def test_who_has_a_jax_that_computes_wrongly_hears_of_it(version, told, tmp_path):
-    metadata = f"Metadata-Version: 2.1\nName: jax\nVersion: {version}\n"
-    write(tmp_path, {"keras.py": "", f"jax-{version}.dist-info/METADATA": metadata})
+def test_who_has_a_jax_that_computes_wrongly_hears_of_it(tmp_path):
+    metadata = "Metadata-Version: 2.1\nName: jax\nVersion: 0.10.2\n"
+    write(tmp_path, {"keras.py": "", "jax-0.10.2.dist-info/METADATA": metadata})
     code = "import accel_helpers as ah; ah.use_backend()"
     done = python(code, path=[tmp_path], KERAS_BACKEND="jax", XLA_FLAGS="")
-    assert ("computes some sums wrongly" in done.stdout) == told, done.stderr
-
-
-@pytest.mark.slow
-def test_start_up_notices_are_held_back():
-    done = python(
-        "import accel_helpers as ah; print(ah.use_backend().name)",
-        KERAS_BACKEND="tensorflow",
-        TF_CPP_MIN_LOG_LEVEL="0",
-    )
-    assert done.stdout.strip() == "tensorflow"
-    assert done.stderr.strip() == ""
+    assert "computes some sums wrongly" in done.stdout
 
 
 def test_a_framework_that_fails_at_import_is_not_silenced(tmp_path):
@@ -118,25 +100,26 @@ print(y.is_ready(), done > ordered)
 
 class Tensor:
     __module__ = "tensorflow.fake"
-    dtype = "float32"
 
     def __init__(self, device):
         self.device = f"/job:localhost/replica:0/task:0/device:{device}"
 
+    def __array__(self):
+        raise AssertionError("a copy")
+
 
 @pytest.mark.parametrize(
-    ("devices", "waited"), [(["GPU:0"], ["sync"]), (["CPU:0"], []), (["CPU:0", "GPU:0"], ["sync"])]
+    ("devices", "waited"), [(["GPU:0"], 1), (["CPU:0"], 0), (["CPU:0", "GPU:0"], 1)]
 )
-def test_tensors_on_a_gpu_are_waited_for_without_a_copy(devices, waited):
+def test_tensors_on_a_gpu_are_waited_for_without_a_copy(monkeypatch, devices, waited):
     calls = []
     experimental = SimpleNamespace(sync_devices=lambda: calls.append("sync"))
     framework = SimpleNamespace(test=SimpleNamespace(experimental=experimental))
-    tensors = [Tensor(device) for device in devices]
-    held = [*tensors, None]
-    held.append(held)  # what holds itself is waited for once
-    assert backend.wait(held, frameworks={"tensorflow": framework}) is held
-    assert calls == waited
-    assert backend.where(tensors[0]) == devices[0][:3].lower()
+    monkeypatch.setitem(sys.modules, "tensorflow", framework)
+    held = {"all": [Tensor(device) for device in devices], "none": None}
+    assert backend.wait(held) is held
+    assert len(calls) == waited
+    assert backend.where(held) == devices[0][:3].lower()
 
 
 ASKS = """
@@ -152,40 +135,34 @@ time_fit(quickstart.quickstart_model(), images.x_train, images.y_train, seconds=
 assert backend.look_for_idle.cache_info().currsize == 1, "fit has asked"
 for _ in range(2): backend.look_for_idle(sys.argv[1])
 """
-COLABS = 'def blocking_request(kind, timeout_sec):\n    return {"ipynb": {"metadata": METADATA}}\n'
+COLABS = """
+def blocking_request(kind, timeout_sec):
+    return {"ipynb": {"metadata": {"accelerator": "GPU", "colab": {"gpuType": "L4"}}}}
+"""
 
 
-@pytest.mark.parametrize(
-    "metadata",
-    [
-        {"accelerator": "GPU", "colab": {"gpuType": "L4"}},
-        pytest.param({}, marks=pytest.mark.night),
-        pytest.param(None, marks=pytest.mark.night),
-    ],
-)
-def test_a_chip_that_was_asked_for_and_did_not_come_and_one_that_does_nothing(metadata, tmp_path):
+@pytest.mark.parametrize("page", [COLABS, pytest.param("", marks=pytest.mark.night)])
+def test_a_chip_that_was_asked_for_and_did_not_come_and_one_that_does_nothing(page, tmp_path):
     write(tmp_path, tpu_files())
-    page = COLABS.replace("METADATA", repr(metadata)) if metadata is not None else ""
-    colab = {"__init__": "", "output": "", "_message": page}
-    write(tmp_path, {f"google/colab/{name}.py": text for name, text in colab.items()})
+    write(tmp_path / "google/colab", {"__init__.py": "", "output.py": "", "_message.py": page})
     told = python(ASKS, str(tmp_path), path=[tmp_path], COLAB_RELEASE_TAG="x", KERAS_BACKEND="jax")
     assert told.returncode == 0, told.stderr
     first, second = told.stdout.split("--\n")
-    assert ("(L4)" in first and "only a CPU" in first) == bool(metadata)
+    assert ("(L4)" in first and "only a CPU" in first) == bool(page)
     assert second.count("The TPU v5e that is attached does nothing") == 1, "once"
 
 
 @pytest.mark.parametrize(
-    "name, version, grouped",
+    ("name", "version", "grouped"),
     [
         ("tensorflow", "3.8.0", True),
         ("jax", "3.15.2", False),
         ("jax", "3.16.0", True),
-        ("jax", "3.16.0.dev2026112300", True),
-        ("jax", "4.0.0", True),
+        ("jax", "4.0.0.dev2026112300", True),
         ("torch", "3.16.0", False),
     ],
 )
-def test_steps_are_grouped_on_jax_from_keras_3_16_on(name, version, grouped):
+def test_steps_are_grouped_on_jax_from_keras_3_16_on(monkeypatch, name, version, grouped):
     keras = SimpleNamespace(backend=SimpleNamespace(backend=lambda: name), __version__=version)
-    assert backend.groups_steps(keras) is grouped
+    monkeypatch.setitem(sys.modules, "keras", keras)
+    assert backend.groups_steps() is grouped

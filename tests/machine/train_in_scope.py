@@ -1,17 +1,34 @@
 """Train in the scope of a strategy, in a process of its own, and print what happened as JSON.
 
-python train_in_scope.py one|wide
+python train_in_scope.py one|two|wide
 """
 
 import json
+import os
 import sys
 
 import accel_helpers as ah
+from accel_helpers.machine.strategy import Strategy
 
 
 def one():
-    """Train on what is here; give the losses, the kind of strategy and what is left behind."""
-    picked = ah.pick_strategy()
+    return train_in(ah.pick_strategy())
+
+
+def two():
+    """On two logical devices; JAX has them by XLA_FLAGS."""
+    framework = os.environ["KERAS_BACKEND"]
+    if framework == "tensorflow":
+        import tensorflow as tf
+
+        cpu = tf.config.list_physical_devices("CPU")[0]
+        halves = [tf.config.LogicalDeviceConfiguration()] * 2
+        tf.config.set_logical_device_configuration(cpu, halves)
+    return train_in(Strategy("several gpus", framework, 2, ""))
+
+
+def train_in(picked):
+    """Give the losses, the kind of strategy and what is left behind."""
     strategy = picked.build()
     with picked.scope():
         import keras
@@ -23,7 +40,8 @@ def one():
         model = keras.Sequential([keras.Input((20,)), keras.layers.Dense(2)])
         model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
         fitted = model.fit(x, y, batch_size=64, epochs=2, shuffle=False, verbose=0)
-        ah.fit_resident(model, x, y, batch_size=64, verbose=0)
+        if picked.replicas == 1:  # it refuses several
+            ah.fit_resident(model, x, y, batch_size=64, verbose=0)
     return {
         "kind": picked.kind,
         "type": type(strategy).__name__,
@@ -42,12 +60,12 @@ def is_clean():
 
 
 def wide():
+    """The loss after 30 steps on one batch, compiled and eager; stale weights nearly treble it."""
     with ah.pick_strategy().scope():
-        return in_a_wide_layer()
+        return {name: last_loss(run_eagerly=name == "eager") for name in ("compiled", "eager")}
 
 
-def in_a_wide_layer():
-    """The loss after 30 steps on one batch; with stale weights it is nearly three times that."""
+def last_loss(run_eagerly):
     import keras
     import numpy as np
 
@@ -57,21 +75,9 @@ def in_a_wide_layer():
     layers = [keras.layers.Dense(256, activation="relu"), keras.layers.Dense(10)]
     model = keras.Sequential([keras.Input((784,)), *layers])
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile(keras.optimizers.SGD(0.1), loss, run_eagerly=False)
-    start = model.get_weights()
-    losses = model.fit(x, y, batch_size=64, epochs=30, verbose=0).history["loss"]
-    (a, p), (b, q) = (start[:2], start[2:])
-    for _ in losses:
-        hidden = np.maximum(x @ a + p, 0)
-        chances = np.exp(hidden @ b + q)
-        chances /= chances.sum(axis=1, keepdims=True)
-        plain = -np.log(chances[np.arange(64), y]).mean()
-        chances[np.arange(64), y] -= 1
-        back = (chances @ b.T) * (hidden > 0)
-        b, q = b - 0.1 * hidden.T @ chances / 64, q - 0.1 * chances.mean(axis=0)
-        a, p = a - 0.1 * x.T @ back / 64, p - 0.1 * back.mean(axis=0)
-    return {"keras": losses[-1], "numpy": float(plain)}
+    model.compile(keras.optimizers.SGD(0.1), loss, run_eagerly=run_eagerly)
+    return model.fit(x, y, batch_size=64, epochs=30, verbose=0).history["loss"][-1]
 
 
 if __name__ == "__main__":
-    print(json.dumps({"one": one, "wide": wide}[sys.argv[1]]()))
+    print(json.dumps({"one": one, "two": two, "wide": wide}[sys.argv[1]]()))

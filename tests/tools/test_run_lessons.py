@@ -185,7 +185,7 @@ def test_index_names_lessons_failures_machine_and_plots_all_escaped(made):
     said = " ".join(soup.get_text().split())
     assert "2 of 3 lessons ran to the end. Failed: 02_second. They ran on small sizes" in said
     assert "in code cell 2: ValueError: <b>broken</b> cell" in said
-    assert "GPU, 2 x Card <X>, 16.0 GiB memory each" in said
+    assert "GPU, 2 x Card <X> of 16.0 GiB" in said
     assert [link["href"] for link in soup.select("h3 a")] == [
         *("05_first.html", "02_second.html", "03_third.html")
     ]
