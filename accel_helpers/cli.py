@@ -21,10 +21,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Raises SystemExit with 2 on wrong usage, and with 0 behind ``--help`` and ``--version``.
     """
-    parser = _parser()
-    options = parser.parse_args(argv)
+    options = _parser().parse_args(argv)
     try:
-        result = options.command(options, parser)
+        result = options.command(options)
     except (DataError, OSError, tpu_environment.InstallFailed) as error:
         print(error, file=sys.stderr)
         if options.json:
@@ -54,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
         added.add_argument("--json", action="store_true", help="print one JSON document")
         return added.add_argument
 
-    add("describe", _describe, "say what this machine is")
+    add("describe", lambda _: ah.describe(), "say what this machine is")
 
     option = add("diagnose", _diagnose, "say what is wrong, and the one thing to do next")
     option(
@@ -74,12 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _describe(options: argparse.Namespace, parser: argparse.ArgumentParser):
-    """Return the description of this machine."""
-    return ah.describe()
-
-
-def _diagnose(options: argparse.Namespace, parser: argparse.ArgumentParser):
+def _diagnose(options: argparse.Namespace):
     """Return what the doctor says of this machine or of a file, or the recipe for TPUStrategy."""
     if options.tpu_recipe:
         return ah.tpu.recipe()
@@ -91,7 +85,7 @@ def _diagnose(options: argparse.Namespace, parser: argparse.ArgumentParser):
         return ah.diagnose(file.read())
 
 
-def _board(options: argparse.Namespace, parser: argparse.ArgumentParser):
+def _board(options: argparse.Namespace):
     """Write the page with what the files in a folder show, and return what was written."""
     # Imported here, because it imports much that `describe` never needs.
     from accel_helpers.course import board
@@ -99,14 +93,14 @@ def _board(options: argparse.Namespace, parser: argparse.ArgumentParser):
     folder = options.folder
     page = options.out
     if not (folder.is_dir() and page.parent.is_dir() and page.suffix == ".html"):
-        parser.error(f"board takes a folder, and a PAGE.html in one; got {folder} and {page}.")
+        _parser().error(f"board takes a folder, and a PAGE.html in one; got {folder} and {page}.")
     written = board.write(folder, page, names=options.names)
     if not written.files:
         raise DataError(f"{written} Learners hand in what lesson.hand_in() writes.")
     return written
 
 
-def _tpu(options: argparse.Namespace, parser: argparse.ArgumentParser):
+def _tpu(options: argparse.Namespace):
     """Install or remove the compiler for TPUs, or return its status."""
     if options.action == "status":
         return tpu_environment.status()

@@ -277,10 +277,8 @@ def _limit_column(row: Accelerator | None, unit: str, dtype: Any) -> tuple[str |
         return None, "it is not in the table"
     if row.kind == "CPU":
         return None, "no sheet is used for a CPU, too much differs between machines"
-    if unit == "B/s" and row.mem_bw_gb_s:
-        return "mem_bw_gb_s", "memory"
     if unit == "B/s":
-        return None, "no bandwidth published"
+        return "mem_bw_gb_s", "memory"
     name = _dtype_name(dtype)
     column = _peak_column(row, name)
     if column is None:

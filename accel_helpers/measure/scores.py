@@ -38,19 +38,14 @@ class Score:
         """
         right = []
         for seed_answers in answers:
-            right_of_seed = []
-            for answer, label in zip(seed_answers, labels, strict=True):
-                right_of_seed.append(int(answer) == int(label))
-            right.append(tuple(right_of_seed))
+            pairs = zip(seed_answers, labels, strict=True)
+            right.append(tuple(int(answer) == int(label) for answer, label in pairs))
         return cls(str(name), tuple(right))
 
     @property
     def by_seed(self) -> tuple[float, ...]:
         """The share of images that was right (0 to 1), for each seed."""
-        shares = []
-        for right_of_seed in self.right:
-            shares.append(statistics.fmean(right_of_seed))
-        return tuple(shares)
+        return tuple(map(statistics.fmean, self.right))
 
     @property
     def accuracy(self) -> float:
@@ -58,13 +53,10 @@ class Score:
         return statistics.fmean(self.by_seed)
 
     def __str__(self) -> str:
-        count = len(self.right)
-        seeds = f"{count} seeds"
-        if count == 1:
-            seeds = "1 seed"
+        seeds = len(self.right)
+        noun = "seed" if seeds == 1 else "seeds"
         images = len(self.right[0])
-        per_cent = 100 * self.accuracy
-        return f"{self.name}: {per_cent:.1f} % right ({seeds}, {images} images)"
+        return f"{self.name}: {100 * self.accuracy:.1f} % right ({seeds} {noun}, {images} images)"
 
 
 @dataclass(frozen=True)
@@ -87,13 +79,9 @@ class Difference:
 
     def __str__(self) -> str:
         low, high = self.interval
-        per_cent = 100 * self.after.accuracy
-        points = 100 * self.difference
-        low_points = 100 * low
-        high_points = 100 * high
-        interval = f"{low_points:+.1f} to {high_points:+.1f}"
-        difference = f"{points:+.1f} points ({interval})"
-        return f"{self.after.name}: {per_cent:.1f} %, {difference}: {self.verdict}"
+        interval = f"{100 * low:+.1f} to {100 * high:+.1f}"
+        difference = f"{100 * self.difference:+.1f} points ({interval})"
+        return f"{self.after.name}: {100 * self.after.accuracy:.1f} %, {difference}: {self.verdict}"
 
 
 def compare_scores(before: Score, after: Score) -> Difference:

@@ -2,8 +2,8 @@
 
 import itertools
 import json
-import re
 import math
+import re
 import sys
 from pathlib import Path
 
