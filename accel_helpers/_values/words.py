@@ -178,8 +178,7 @@ def html_card(caption: str, rows: Iterable[tuple[str, str]]) -> str | None:
 
     It has a caption, and a row for each pair of label and text.
     """
-    single_lines = [(label, " ".join(text.split())) for label, text in rows]
-    return fragment("data/templates/card/card", caption, single_lines)
+    return fragment("data/templates/card/card", caption, rows)
 
 
 def marked(text: str) -> str:

@@ -19,6 +19,7 @@ SLIGHT_DRIFT = 0.03  # a smaller wave or drift is in the interval, and not worth
 VAGUE = 3  # an interval whose ends are further apart than this names no ratio
 WIDE_SPREAD = 0.15  # interquartile range over median, from which a learner should know
 LATE_SHARE = 0.02  # of samples over twice the median, from which a learner should know
+Interval = tuple[float, float]  # its ends (low, high)
 FASTER = "faster"
 SLOWER = "slower"
 SAME = "no measurable difference"
@@ -77,7 +78,7 @@ class Measurement:
         return locate([math.log(seconds) for seconds in self.samples])
 
     @property
-    def interval(self) -> tuple[float, float]:
+    def interval(self) -> Interval:
         """The ends (low, high) of the 95 % interval of the time of a call, in seconds.
 
         Of 100 intervals so made on a steady machine, 95 hold the true time. With fewer than
@@ -87,7 +88,9 @@ class Measurement:
             return min(self.samples), max(self.samples)
         low, high = self.place.interval
         # This interval is that of a trimmed mean, and the median may lie outside.
-        return min(math.exp(low), self.median), max(math.exp(high), self.median)
+        low_seconds = min(math.exp(low), self.median)
+        high_seconds = max(math.exp(high), self.median)
+        return low_seconds, high_seconds
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -183,8 +186,10 @@ def drawn(timings: Sequence[Measurement], title: str) -> Picture:
         median = timing.median
         note = format_seconds(median)
         things.append(Row(timing.name, note, timing.samples, timing.interval, median))
-        ends += [*timing.interval, *timing.samples]
-    log = max(ends) > FAR_APART * min(ends)
+        ends += timing.interval
+        ends += timing.samples
+    shortest = min(ends)
+    log = max(ends) > FAR_APART * shortest
     x = ("time; dots: single timings, bar: 95 % interval", format_seconds)
     return rows(things, x, title=title, log=log)
 
@@ -200,7 +205,7 @@ class Speedup:
 
     slow: Measurement  # the one expected to be slower
     fast: Measurement
-    interval: tuple[float, float]  # of the ratio slow/fast
+    interval: Interval  # of the ratio slow/fast
     conclusive: bool  # whether the two can be told apart
     ratio: float | None  # time of `slow` over time of `fast`; None where it is not conclusive
     reason: str = ""  # a sentence: why it is not conclusive
@@ -243,11 +248,11 @@ class Speedup:
             return self._sentence(fast, slow, self.ratio, self.interval)
         # The one expected to be slower was the faster one.
         low, high = self.interval
-        return self._sentence(slow, fast, 1 / self.ratio, (1 / high, 1 / low))
+        inverse_ratio = 1 / self.ratio
+        inverse_interval = (1 / high, 1 / low)
+        return self._sentence(slow, fast, inverse_ratio, inverse_interval)
 
-    def _sentence(
-        self, faster: str, slower: str, ratio: float, interval: tuple[float, float]
-    ) -> str:
+    def _sentence(self, faster: str, slower: str, ratio: float, interval: Interval) -> str:
         """Return the sentence that says which function is faster, and how many times as fast.
 
         `faster` and `slower` are names of functions; `ratio` and `interval` are above 1.

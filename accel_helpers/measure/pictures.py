@@ -5,12 +5,10 @@ Its title is what a picture found. Colours: Okabe and Ito, https://jfly.uni-koel
 
 import io
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import cycle
-from operator import add
 
 from accel_helpers._values.words import format_rate, format_seconds, percent, shown
 
@@ -50,9 +48,10 @@ class Picture:
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         # Bytes 16 to 19 of a PNG hold its width in pixels.
-        width = int.from_bytes(self.png[16:20], "big") * 100 // DPI
+        pixels = int.from_bytes(self.png[16:20], "big")
+        shown = {"width": pixels * 100 // DPI, "alt": self.alt}
         data = {"image/png": self.png, "text/plain": self.alt}
-        return data, {"image/png": {"width": width, "alt": self.alt}}
+        return data, {"image/png": shown}
 
 
 @contextmanager
@@ -98,7 +97,8 @@ def finished(figure, texts: Sequence[str] = ()) -> Picture:
     few_colours.save(small, "png", optimize=True)
     alt = figure.get_label()
     if texts:
-        alt += f": {'; '.join(texts)}"
+        content = "; ".join(texts)
+        alt = f"{alt}: {content}"
     return Picture(small.getvalue(), f"{alt}.")
 
 
@@ -108,20 +108,18 @@ def scale(axis, label: str, text: Callable[[float], str], log: bool = False) -> 
 
     locator: Locator = MaxNLocator(6, steps=(1, 2, 5, 10))
     if log:
-        axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+        setting = {f"{axis.axis_name}scale": "log"}
+        axis.axes.set(**setting)
         low, high = axis.get_view_interval()
-        steps = [1, 2, 5] if high < 100 * low else [1]
+        steps = [1]
+        if high < 100 * low:
+            steps = [1, 2, 5]
         locator = LogLocator(subs=steps, numticks=7)
         axis.set_minor_formatter(NullFormatter())
-        label += " (log scale)"
+        label = f"{label} (log scale)"
     axis.set_label_text(label)
     axis.set_major_locator(locator)
     axis.set_major_formatter(lambda value, _: text(value))
-
-
-def _beside(axes, text: str, point: tuple[float, float], offset: tuple[int, int], **look) -> None:
-    """Write a text so many points right of and above a point of the picture."""
-    axes.annotate(text, point, offset, textcoords="offset points", **look)
 
 
 @dataclass(frozen=True)
@@ -147,12 +145,18 @@ def rows(
 ) -> Picture:
     """Draw things below each other, from `start` on; `levels` are upright lines, by their names."""
     levels = levels or {}
-    texts = [*levels, *(f"{thing.name} {thing.note}" for thing in things)]
-    names = [textwrap.fill(thing.name, 26) for thing in things]
+    texts = list(levels)
+    letters = 0
+    names = []
+    for thing in things:
+        texts.append(f"{thing.name} {thing.note}")
+        letters = max(letters, len(thing.note))
+        name = textwrap.fill(thing.name, 26)
+        names.append(name)
     lines = "\n".join(names).count("\n") + 1
     height = 0.7 + 0.12 * len(things) + 0.19 * lines
-    letters = max(len(thing.note) for thing in things)
-    width = min(max(4.4 + 0.075 * letters, WIDE), WIDEST)
+    width = 4.4 + 0.075 * letters
+    width = min(max(width, WIDE), WIDEST)
     with drawing(title, height, width) as axes:
         for place, thing in enumerate(things):
             _draw_row(axes, place, thing)
@@ -173,16 +177,20 @@ def _draw_row(axes, place: int, row: Row) -> None:
     """Draw a row: its bar is solid where no dots are to be seen in it."""
     if row.interval:
         low, high = row.interval
-        alpha = 0.4 if row.dots else 1.0
+        alpha = 1.0
+        if row.dots:
+            alpha = 0.4
         axes.barh(place, high - low, 0.55, low, color=row.colour, alpha=alpha)
     heights = [float(place)]
     if len(row.dots) != 1:
         # At different heights, so that each dot can be seen.
-        heights = [place + 0.03 * (7 * number % 11 - 5) for number in range(len(row.dots))]
+        numbers = range(len(row.dots))
+        heights = [place + 0.03 * (7 * number % 11 - 5) for number in numbers]
     axes.plot(row.dots, heights, "o", color=row.colour, ms=4, mew=0, alpha=0.7)
     if row.middle:
         axes.plot([row.middle], [place], "|", color="black", ms=12, mew=1.6)
-    _beside(axes, row.note, (1, place), (6, 0), xycoords=axes.get_yaxis_transform(), va="center")
+    beside = axes.get_yaxis_transform()
+    axes.annotate(row.note, (1, place), (6, 0), beside, "offset points", va="center")
 
 
 def bar(pieces: Mapping[str, float], *, title: str, whole: str = "a step") -> Picture:
@@ -192,26 +200,34 @@ def bar(pieces: Mapping[str, float], *, title: str, whole: str = "a step") -> Pi
     things = []
     start = 0.0
     for name, seconds in pieces.items():
-        note = f"{format_seconds(seconds)}, {percent(seconds / total)}"
-        things.append(Row(name, note, interval=(start, start + seconds), colour=colours[name]))
-        start += seconds
+        end = start + seconds
+        duration = format_seconds(seconds)
+        note = f"{duration}, {percent(seconds / total)}"
+        thing = Row(name, note, interval=(start, end), colour=colours[name])
+        things.append(thing)
+        start = end
     return rows(things, (f"time of {whole}", format_seconds), title=title)
 
 
 def bars(things: Mapping[str, Mapping[str, float]], *, title: str) -> Picture:
     """Draw a step of each thing as a bar in pieces, given in seconds; one may lack a piece."""
-    colours = _colours({piece: None for pieces in things.values() for piece in pieces})
+    pieces_of_all: dict[str, float] = {}
+    for pieces in things.values():
+        pieces_of_all |= pieces
+    colours = _colours(pieces_of_all)
     starts = [0.0] * len(things)
-    texts = [*things]
+    texts = list(things)
     with drawing(title, 1.0 + 0.32 * len(things)) as axes:
         for piece, colour in colours.items():
             lengths = [pieces.get(piece, 0.0) for pieces in things.values()]
-            axes.barh([*things], lengths, 0.62, starts, color=colour, label=piece)
-            starts = [*map(add, starts, lengths)]
+            axes.barh(list(things), lengths, 0.62, starts, color=colour, label=piece)
             for place, length in enumerate(lengths):
-                texts[place] += f", {piece} {format_seconds(length)}"
+                starts[place] += length
+                duration = format_seconds(length)
+                texts[place] += f", {piece} {duration}"
         for place, total in enumerate(starts):
-            axes.annotate(f" {format_seconds(total)}", (total, place), va="center")
+            duration = format_seconds(total)
+            axes.annotate(f" {duration}", (total, place), va="center")
         axes.set_xlim(0, 1.15 * max(starts))
         axes.invert_yaxis()
         axes.grid(axis="y", visible=False)
@@ -221,10 +237,11 @@ def bars(things: Mapping[str, Mapping[str, float]], *, title: str) -> Picture:
         return finished(axes.figure, texts)
 
 
-def _colours(pieces: Iterable[str]) -> dict[str, str]:
+def _colours(pieces: Mapping[str, float]) -> dict[str, str]:
     """Return the colour of each piece; those that are in no other picture take turns."""
     colours = {}
-    for piece, other in zip(pieces, cycle(COLOURS), strict=False):
+    for place, piece in enumerate(pieces):
+        other = COLOURS[place % len(COLOURS)]
         colours[piece] = PIECES.get(piece, other)
     return colours
 
@@ -248,13 +265,22 @@ def lines(
     texts = []
     with drawing(title, 2.8) as axes:
         for colour, (name, curve) in zip(COLOURS, curves.items(), strict=False):
-            places = [*curve]
-            middles = [getattr(value, "median", value) for value in curve.values()]
-            intervals = [getattr(value, "interval", (value, value)) for value in curve.values()]
-            look = "--" if name in dashed else "o-"
+            look = "o-"
+            if name in dashed:
+                look = "--"
+            places = list(curve)
+            middles = []
+            lows = []
+            highs = []
+            for value in curve.values():
+                middle = getattr(value, "median", value)
+                low, high = getattr(value, "interval", (value, value))
+                middles.append(middle)
+                lows.append(low)
+                highs.append(high)
             label = textwrap.fill(name, 22)
             axes.plot(places, middles, look, color=colour, ms=3.5, label=label)
-            axes.fill_between(places, *zip(*intervals, strict=True), color=colour, alpha=0.3)
+            axes.fill_between(places, lows, highs, color=colour, alpha=0.3)
             ends = [f"{write_y(middles[end])} at {write_x(places[end])}" for end in (0, -1)]
             texts.append(f"{name} from {' to '.join(ends)}")
         scale(axes.xaxis, *x, log)
@@ -264,11 +290,13 @@ def lines(
         right = (1, 0.5)
         axes.legend(handles=ordered, loc="center left", bbox_to_anchor=right, frameon=False)
         from_the_left = sorted((marks or {}).items(), key=lambda mark: mark[1])
-        # The first one's words stand on its right, away from the axis; two may be close.
-        sides = cycle([((7, -11), "left"), ((-7, 4), "right")])
-        for (text, point), (offset, ha) in zip(from_the_left, sides, strict=False):
+        for place, (text, point) in enumerate(from_the_left):
             axes.plot(*point, "o", color="black", ms=5, zorder=4)
-            _beside(axes, text, point, offset, ha=ha, zorder=4)
+            # The first one's words stand on its right, away from the axis; two may be close.
+            beside = {"xytext": (7, -11), "ha": "left"}
+            if place % 2:
+                beside = {"xytext": (-7, 4), "ha": "right"}
+            axes.annotate(text, point, textcoords="offset points", zorder=4, **beside)
             texts.append(text)
         return finished(axes.figure, texts)
 
@@ -286,25 +314,34 @@ def roofline(
     (operations per byte moved, operations per second), `roofs` (bytes, operations per second).
     """
     own_memory, own_compute = next(iter(roofs.values()))
-    across = [own_compute / own_memory, *(each for each, _ in points.values())]
+    across = [own_compute / own_memory]
+    for each, _ in points.values():
+        across.append(each)
     left = min(across) / 4
     right = 8 * max(across)
     looks: list[dict] = [{"color": OWN, "lw": 2.2}, {"color": GREY, "ls": "--"}]
     texts = []
     with drawing(title, 3.2) as axes:
         for look, (name, (memory, compute)) in zip(looks, roofs.items(), strict=True):
+            places = [left, compute / memory, right]
             heights = [left * memory, compute, compute]
-            axes.plot([left, compute / memory, right], heights, **look)
-            text = f"{name}: {_flops(compute)}"
-            _beside(axes, text, (right, compute), (0, 3), ha="right")
+            axes.plot(places, heights, **look)
+            level = _flops(compute)
+            text = f"{name}: {level}"
+            axes.annotate(text, (right, compute), (0, 3), textcoords="offset points", ha="right")
             texts.append(text)
         for name, (each, rate) in points.items():
-            colour, size, offset = GREY, 4, (4, -13)
+            colour = GREY
+            size = 4
+            beside = {"xytext": (4, -13), "ha": "left"}
             if name == step:
-                colour, size, offset = OTHER, 8, (9, -3)
+                colour = OTHER
+                size = 8
+                beside = {"xytext": (9, -3), "ha": "left"}
             axes.plot(each, rate, "o", color=colour, ms=size)
-            _beside(axes, name, (each, rate), offset, ha="left")
-            texts.append(f"{name} {_flops(rate)} at {each:.3g}")
+            axes.annotate(name, (each, rate), textcoords="offset points", **beside)
+            reached = _flops(rate)
+            texts.append(f"{name} {reached} at {each:.3g}")
         each, rate = points[step]
         limit = min(own_compute, each * own_memory)
         arrow = {"arrowstyle": "->", "color": OTHER, "lw": 1.8}
@@ -343,11 +380,13 @@ def plot(result, *, title: str = "") -> Picture:
             "parts of a step, also as a mapping of names to seconds; got "
             f"{shown(result)}."
         )
-    return result.drawn(title or result.finding)
+    title = title or result.finding
+    return result.drawn(title)
 
 
 def largest(pieces: Mapping[str, float], whole: str = "a step") -> str:
     """Say which piece is the largest, and its share of the whole."""
     name = max(pieces, key=pieces.__getitem__)
-    share = pieces[name] / sum(pieces.values())
-    return f"{percent(share)} of {whole} is {name}"
+    total = sum(pieces.values())
+    share = percent(pieces[name] / total)
+    return f"{share} of {whole} is {name}"

@@ -136,7 +136,9 @@ class _Walk:
         if learns or passes_back:
             self._trained.update(map(id, node.outputs))
         weights = sum(prod(weight.shape) for weight in getattr(layer, "weights", ()))
-        parameters = 0 if id(layer) in self._used else weights
+        parameters = weights
+        if id(layer) in self._used:
+            parameters = 0
         self._used.add(id(layer))
         frozen = weights > 0 and not learns and not layer.trainable
         kind = type(layer).__name__
@@ -150,8 +152,9 @@ def _asked_by(layer, inputs: Sequence[Shape], output: Shape, notes: dict[str, No
         return _unknown(layer, notes)
     if kind == "Bidirectional":
         ways = (layer.forward_layer, layer.backward_layer)
-        both = [_asked_by(way, inputs, output, notes) for way in ways]
-        return Asked(*map(sum, zip(*both, strict=True)))
+        of_each = [_asked_by(way, inputs, output, notes) for way in ways]
+        both = map(sum, zip(*of_each, strict=True))
+        return Asked(*both)
     if kind == "TimeDistributed":
         step_inputs = [_steps_as_batch(shape) for shape in inputs]
         return _asked_by(layer.layer, step_inputs, _steps_as_batch(output), notes)
@@ -192,8 +195,11 @@ def _convolution(layer, inputs: Sequence[Shape], output: Shape) -> Asked:
     kernel = layer.depthwise_kernel if is_separable else layer.kernel
     # a transposed one is the way back of a convolution: its filter lies over the input
     placed = inputs[0] if "Transpose" in kind else output
-    is_channels_first = layer.data_format == "channels_first"
-    places = output[0] * prod(placed[2:] if is_channels_first else placed[1:-1])
+    sizes = placed[1:-1]
+    if layer.data_format == "channels_first":
+        sizes = placed[2:]
+    batch = output[0]
+    places = batch * prod(sizes)
     flops = 2 * places * prod(kernel.shape)
     made = prod(output)
     if not is_separable:
@@ -223,7 +229,8 @@ def _attention(layer, inputs: Sequence[Shape], output: Shape) -> Asked:
     key_size, value_size = layer.key_dim, layer.value_dim
     heads = batch * layer.num_heads
     projections = queries * query_features * key_size
-    projections += length * (key_features * key_size + value_features * value_size)
+    projections += length * key_features * key_size
+    projections += length * value_features * value_size
     scores_and_sums = queries * length * (key_size + value_size)
     ends = queries * value_size * output[-1]
     flops = 2 * heads * (projections + scores_and_sums + ends)

@@ -38,14 +38,19 @@ class Score:
         """
         right = []
         for seed_answers in answers:
-            pairs = zip(seed_answers, labels, strict=True)
-            right.append(tuple(int(answer) == int(label) for answer, label in pairs))
+            right_of_seed = []
+            for answer, label in zip(seed_answers, labels, strict=True):
+                right_of_seed.append(int(answer) == int(label))
+            right.append(tuple(right_of_seed))
         return cls(str(name), tuple(right))
 
     @property
     def by_seed(self) -> tuple[float, ...]:
         """The share of images that was right (0 to 1), for each seed."""
-        return tuple(map(statistics.fmean, self.right))
+        shares = []
+        for right_of_seed in self.right:
+            shares.append(statistics.fmean(right_of_seed))
+        return tuple(shares)
 
     @property
     def accuracy(self) -> float:
@@ -53,10 +58,13 @@ class Score:
         return statistics.fmean(self.by_seed)
 
     def __str__(self) -> str:
-        seeds = len(self.right)
-        noun = "seed" if seeds == 1 else "seeds"
+        count = len(self.right)
+        seeds = f"{count} seeds"
+        if count == 1:
+            seeds = "1 seed"
         images = len(self.right[0])
-        return f"{self.name}: {100 * self.accuracy:.1f} % right ({seeds} {noun}, {images} images)"
+        per_cent = 100 * self.accuracy
+        return f"{self.name}: {per_cent:.1f} % right ({seeds}, {images} images)"
 
 
 @dataclass(frozen=True)
@@ -79,9 +87,13 @@ class Difference:
 
     def __str__(self) -> str:
         low, high = self.interval
-        interval = f"{100 * low:+.1f} to {100 * high:+.1f}"
-        difference = f"{100 * self.difference:+.1f} points ({interval})"
-        return f"{self.after.name}: {100 * self.after.accuracy:.1f} %, {difference}: {self.verdict}"
+        per_cent = 100 * self.after.accuracy
+        points = 100 * self.difference
+        low_points = 100 * low
+        high_points = 100 * high
+        interval = f"{low_points:+.1f} to {high_points:+.1f}"
+        difference = f"{points:+.1f} points ({interval})"
+        return f"{self.after.name}: {per_cent:.1f} %, {difference}: {self.verdict}"
 
 
 def compare_scores(before: Score, after: Score) -> Difference:

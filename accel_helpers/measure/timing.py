@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from accel_helpers._values.words import format_seconds, percent
-from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
+from accel_helpers._values.words import percent
+from accel_helpers.measure.measurement import FEW_SAMPLES, Interval, Measurement, Speedup
 from accel_helpers.measure.series import Place, locate
-from accel_helpers.measure.turns import time_in_turns
+from accel_helpers.measure.turns import Clock, Wait, time_in_turns
 
 APART = 0.05  # what differs by less counts as no difference
 MIN_TREND = 1.28  # of a drift in both timings; chance alone exceeds it in one case of five
@@ -23,14 +23,14 @@ TOO_FEW = f"There are too few samples: take at least {FEW_SAMPLES} of each."
 CLOSE = f"They differ by less than {percent(APART)}, which counts as no difference."
 DRIFT = "The times drifted all along, and that alone could explain what differs."
 
-__all__ = ["Measurement", "benchmark", "compare", "format_seconds"]
+__all__ = ["Measurement", "benchmark", "compare"]
 
 
 def benchmark(
     fn: Callable[[], object],
     *,
-    wait: Callable[[object], object] | None = None,
-    clock: Callable[[], float] = time.perf_counter,
+    wait: Wait | None = None,
+    clock: Clock = time.perf_counter,
     seconds: float | None = None,
     name: str = "",
 ) -> Measurement:
@@ -76,8 +76,8 @@ def compare(
     slow: Callable[[], object] | Measurement,
     fast: Callable[[], object] | Measurement,
     *,
-    wait: Callable[[object], object] | None = None,
-    clock: Callable[[], float] = time.perf_counter,
+    wait: Wait | None = None,
+    clock: Clock = time.perf_counter,
     seconds: float | None = None,
     names: tuple[str, str] = ("", ""),
     in_turns: bool = False,
@@ -126,7 +126,8 @@ def compare(
         if in_turns:
             return _compare_pairs(slow, fast)
         return _compare_apart(slow, fast)
-    return _compare_pairs(*time_in_turns([slow, fast], names, wait, clock, seconds))
+    slow_times, fast_times = time_in_turns([slow, fast], names, wait, clock, seconds)
+    return _compare_pairs(slow_times, fast_times)
 
 
 def _compare_pairs(slow: Measurement, fast: Measurement) -> Speedup:
@@ -134,10 +135,10 @@ def _compare_pairs(slow: Measurement, fast: Measurement) -> Speedup:
 
     Raises ValueError where the two have different numbers of samples.
     """
-    pairs = zip(slow.samples, fast.samples, strict=True)
-    log_ratios = [
-        math.log(slow_seconds) - math.log(fast_seconds) for slow_seconds, fast_seconds in pairs
-    ]
+    log_ratios = []
+    for slow_seconds, fast_seconds in zip(slow.samples, fast.samples, strict=True):
+        log_ratio = math.log(slow_seconds) - math.log(fast_seconds)
+        log_ratios.append(log_ratio)
     if len(log_ratios) < FEW_SAMPLES:
         bounds = (min(log_ratios), max(log_ratios))
         return _speedup(slow, fast, bounds, TOO_FEW)
@@ -151,7 +152,9 @@ def _compare_apart(slow: Measurement, fast: Measurement) -> Speedup:
     slow_low, slow_high = map(math.log, slow.interval)
     fast_low, fast_high = map(math.log, fast.interval)
     # The ratio may lie anywhere between those of the opposite ends.
-    bounds = (slow_low - fast_high, slow_high - fast_low)
+    lowest = slow_low - fast_high
+    highest = slow_high - fast_low
+    bounds = (lowest, highest)
     fewest_samples = min(len(slow.samples), len(fast.samples))
     if fewest_samples < FEW_SAMPLES:
         return _speedup(slow, fast, bounds, TOO_FEW)
@@ -185,9 +188,7 @@ def _reach_of_drift(slow: Place, fast: Place) -> float | None:
     return None
 
 
-def _conclude(
-    slow: Measurement, fast: Measurement, centre: float, bounds: tuple[float, float]
-) -> Speedup:
+def _conclude(slow: Measurement, fast: Measurement, centre: float, bounds: Interval) -> Speedup:
     """Return the Speedup of a log ratio, `centre`, whose interval has these bounds.
 
     It is inconclusive where the interval holds a ratio of 1, or the ratio is within `APART` of 1.
@@ -206,7 +207,7 @@ def _conclude(
 def _speedup(
     slow: Measurement,
     fast: Measurement,
-    bounds: tuple[float, float],
+    bounds: Interval,
     reason: str = "",
     ratio: float | None = None,
 ) -> Speedup:

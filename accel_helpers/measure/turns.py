@@ -13,6 +13,8 @@ from accel_helpers._values.words import format_seconds, shown
 from accel_helpers.machine import backend
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
 
+Wait = Callable[[object], object]  # of what a function returned, until the device has finished
+Clock = Callable[[], float]  # the time in seconds
 SHORT_CALL = 100e-6  # seconds; below this a clock and a wait cost too much beside the call itself
 BLOCK_TIME = 1e-3  # seconds; short calls are timed in blocks of about this length
 SAMPLES = 30  # of a function, where no time is given
@@ -24,8 +26,8 @@ MAX_SAMPLES = 10_000  # of a measurement, however short the call
 def time_in_turns(
     functions: Sequence[object],
     names: Sequence[str],
-    wait: Callable[[object], object] | None,
-    clock: Callable[[], float],
+    wait: Wait | None,
+    clock: Clock,
     seconds: float | None,
 ) -> list[Measurement]:
     """Return a measurement of each function, all with equally many samples.
@@ -54,7 +56,8 @@ def time_in_turns(
         note = f"Stopped after {MAX_TIME:g} s with {rounds} of {SAMPLES} samples."
         for sampler in samplers:
             sampler.notes.append(note)
-    return [sampler.measurement(name) for sampler, name in zip(samplers, names, strict=True)]
+    named = zip(samplers, names, strict=True)
+    return [sampler.measurement(name) for sampler, name in named]
 
 
 def _are_enough(
@@ -64,10 +67,13 @@ def _are_enough(
     if rounds >= MAX_SAMPLES:
         return True
     if seconds is None:
+        are_many = rounds >= SAMPLES and seconds_in_samples >= SAMPLE_TIME
         is_late = elapsed > MAX_TIME and rounds >= FEW_SAMPLES
-        return is_late or (rounds >= SAMPLES and seconds_in_samples >= SAMPLE_TIME)
+        return are_many or is_late
+    if elapsed <= seconds:
+        return False
     # For an interval it may take up to twice the time.
-    return elapsed > seconds and (rounds >= FEW_SAMPLES or elapsed > 2 * seconds)
+    return rounds >= FEW_SAMPLES or elapsed > 2 * seconds
 
 
 class _Sampler:
@@ -80,8 +86,8 @@ class _Sampler:
     def __init__(
         self,
         function: object,
-        wait: Callable[[object], object],
-        clock: Callable[[], float],
+        wait: Wait,
+        clock: Clock,
     ):
         if not callable(function):
             advice = "Put 'lambda:' in front of the call"
@@ -130,16 +136,18 @@ class _Sampler:
         if first_block >= 10 * SHORT_CALL:
             return False
         # The first call after compiling may have been held up.
-        return min(self._time_block(), self._time_block()) < SHORT_CALL
+        second_block = self._time_block()
+        third_block = self._time_block()
+        return min(second_block, third_block) < SHORT_CALL
 
     def _lengthen_blocks(self) -> None:
         """Double the calls of a block until it takes at least `BLOCK_TIME`, and add a note."""
         while self._time_block() < BLOCK_TIME:
             self.calls_per_block *= 2
+        shortest = format_seconds(SHORT_CALL)
         self.notes.append(
-            f"One call is shorter than {format_seconds(SHORT_CALL)}, so {self.calls_per_block} "
-            "calls were timed together, with one wait at their end: what a call costs in a row of "
-            "them."
+            f"One call is shorter than {shortest}, so {self.calls_per_block} calls were timed "
+            "together, with one wait at their end: what a call costs in a row of them."
         )
 
     def take_sample(self) -> float:
@@ -148,8 +156,9 @@ class _Sampler:
         self.spare_block = None
         if block_seconds is None:
             block_seconds = self._time_block()
+        seconds_per_call = block_seconds / self.calls_per_block
         # A coarse clock may say zero.
-        self.samples.append(max(block_seconds / self.calls_per_block, 1e-12))
+        self.samples.append(max(seconds_per_call, 1e-12))
         return block_seconds
 
     def measurement(self, name: str) -> Measurement:

@@ -75,10 +75,9 @@ def test_all_that_a_child_started_ends_with_it(after):
     assert gone(int(done.output))
 
 
-@pytest.mark.parametrize("memory", [None, 10**9])
-def test_a_child_that_ignores_signals_is_stopped_in_time(memory):
+def test_a_child_that_ignores_signals_is_stopped_in_time():
     code = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {SLEEP}"
-    assert run(code, seconds=1, memory=memory).kind == "too slow"
+    assert run(code, seconds=1, memory=10**9).kind == "too slow"
 
 
 def test_variables_folder_and_packages_are_those_that_were_asked_for(monkeypatch, tmp_path):

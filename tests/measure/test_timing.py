@@ -253,20 +253,17 @@ def test_a_function_that_returns_nothing_is_noted_where_a_framework_could_run_ah
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "named"),
+    ("call", "named"),
     [
-        (lambda: benchmark(3), TypeError, "3"),
-        (lambda: measured([]), ValueError, "at least one"),
-        (lambda: measured([1.0, -2.0]), ValueError, "sample 1"),
-        (lambda: measured([1.0], first_call=0), ValueError, "first_call"),
-        (lambda: compare(CPU, lambda: 1), TypeError, "Measurement"),
-        (lambda: compare(CPU, measured([1.0]), in_turns=True), ValueError, "shorter"),
+        (lambda: measured([]), "at least one"),
+        (lambda: measured([1.0, -2.0]), "sample 1"),
+        (lambda: measured([1.0], first_call=0), "first_call"),
+        (lambda: compare(CPU, measured([1.0]), in_turns=True), "shorter"),
     ],
 )
-def test_bad_input_is_named(call, error, named):
-    with pytest.raises(error) as caught:
+def test_what_is_no_measurement_is_refused(call, named):
+    with pytest.raises(ValueError, match=named):
         call()
-    assert named in str(caught.value)
 
 
 def test_measurements_taken_in_turns_are_compared_pair_by_pair():
