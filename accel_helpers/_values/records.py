@@ -95,15 +95,20 @@ def _made(annotation, value):
         return _made(inner[0], value)
     if dataclasses.is_dataclass(kind):
         types = _field_types(kind)
-        fields = _checked(value, dict)
-        return kind(**{name: _made(types[name], fields[name]) for name in fields})
+        fields = {}
+        for name, field in _checked(value, dict).items():
+            fields[name] = _made(types[name], field)
+        return kind(**fields)
     if kind is tuple:
-        types = inner
+        items = _checked(value, list)
+        # Either one type for all items, and an Ellipsis, or a type for each.
         if inner[-1] is Ellipsis:
-            types = inner[:1] * len(_checked(value, list))
-        return tuple(map(_made, types, value))
+            inner = inner[:1] * len(items)
+        return tuple(map(_made, inner, items))
     if kind in (dict, Mapping):
-        return {name: _made(inner[1], item) for name, item in _checked(value, dict).items()}
+        _, item_type = inner
+        table = _checked(value, dict)
+        return {name: _made(item_type, table[name]) for name in table}
     # What is larger cannot be computed with.
     if kind is float and type(value) is int and abs(value) < 1e300:
         value = float(value)

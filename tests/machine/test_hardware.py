@@ -23,15 +23,14 @@ NO_MATCHES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("row", ROWS, ids=IDS)
-def test_a_row_has_sources_and_its_figures_fit_together(row):
+@pytest.mark.parametrize(("row", "told"), [*zip(ROWS, SHEET, strict=True)], ids=IDS)
+def test_a_row_has_sources_and_its_figures_fit_together(row, told):
     assert row.name.strip()
     assert row.unit.strip()
-    (told,) = [each for each in SHEET if (each["name"], each["unit"]) == (row.name, row.unit)]
     assert re.search(r"https://\S+\.\S+", told["source"])
-    figures = {name for name, value in vars(row).items() if isinstance(value, float)}
-    assert all(0 < getattr(row, name) < math.inf for name in figures)
-    assert set(row.less_sure) <= figures
+    figures = {name: value for name, value in vars(row).items() if isinstance(value, float)}
+    assert all(0 < value < math.inf for value in figures.values())
+    assert {*row.less_sure} <= {*figures}
     assert ("on_chip_mib" in figures) == bool(told["on_chip_source"])
     assert re.match(r"(high|medium|low)\b", told["confidence_note"])
     order = [row.peak_fp32_tflops, row.peak_tf32_tflops_dense, row.peak_bf16_tflops_dense,
