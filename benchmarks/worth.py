@@ -8,7 +8,7 @@ from functools import partial
 import accel_helpers as ah
 from accel_helpers.machine import backend
 
-SECONDS, TURNS = 60, 7
+SECONDS = 60
 
 
 def pictures(size: int, count: int):
@@ -122,7 +122,7 @@ def main(only: str) -> None:
             if change.training is None:
                 continue  # another backend, which takes another process
             pair = epochs_of(make_model, now), epochs_of(*change.apply())
-            then = ah.compare(*pair, repeats=TURNS, min_time=0, max_time=30)
+            then = ah.compare(*pair, seconds=30)
             (low, high), (bottom, top) = change.gain.interval, then.interval
             mark = "advised" if change in found.profile.advised else ""
             mark += "" if low <= top and bottom <= high else " APART"

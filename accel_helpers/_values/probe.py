@@ -1,4 +1,4 @@
-"""Child processes: run code or a command, talk to it line by line, end it for certain.
+"""Child processes: run a command, or talk to it line by line; nothing that it started stays behind.
 
 The *parent* is this process. A child's *group* is the child and all processes that it starts.
 """
@@ -18,8 +18,6 @@ from pathlib import Path
 
 from accel_helpers._values.words import format_bytes
 
-__all__ = ["run"]
-
 KEPT_CHARACTERS = 20_000  # of the output, from its end
 
 
@@ -30,7 +28,7 @@ class Outcome:
     kind: str  # "finished" (exit status 0), "crashed", "too slow" or "too large"
     seconds: float  # from its start to its end; 0 where it did not start
     output: str = ""  # the end of what it wrote, at most `KEPT_CHARACTERS`
-    signal: str = ""  # that ended it, such as "SIGABRT"; empty: none did
+    status: int | None = None  # on exit; after a signal the signal's number, negative
     memory: float | None = None  # the bytes that it was allowed; None: there was no limit
 
     @property
@@ -42,44 +40,11 @@ class Outcome:
             return f"was not done after {self.seconds:.1f} s"
         if self.kind == "finished":
             return f"was done after {self.seconds:.1f} s"
-        if self.signal:
-            return f"ended with {self.signal}"
+        if self.status and self.status < 0:
+            return f"ended with {signal.Signals(-self.status).name}"
         # The last line of a traceback names the exception.
-        message = last_line(self.output)
-        if not message:
-            return "ended with an error"
+        message = last_line(self.output) or "an error"
         return f"ended with: {message[:200]}"
-
-
-def run(
-    code: str, *arguments: str, seconds: float, environ: Mapping[str, str] | None = None
-) -> Outcome:
-    """Run Python code in a child process, and stop it when its time is up.
-
-    No ``try`` catches an abort, such as that of a broken libtpu; the abort of a child is only a
-    result. The child finds the same packages as this process, and nothing that it started stays
-    behind. Nothing is raised where the child fails or cannot be started.
-
-    Parameters
-    ----------
-    code, *arguments : str
-        As after ``python -c``. Text from outside is an argument (``sys.argv[1:]``), never code.
-    seconds : float
-        The time limit.
-    environ : mapping of str to str, optional
-        Variables that are set in the child in addition to those of this process.
-
-    Returns
-    -------
-    Outcome
-        `kind`, `seconds`, `output`, `signal`, and `ending`, which is half a sentence.
-
-    Examples
-    --------
-    >>> run("import os; os.abort()", seconds=30).signal
-    'SIGABRT'
-    """
-    return run_command(python(code, *arguments), seconds=seconds, environ=variables(environ))
 
 
 def run_command(
@@ -92,22 +57,9 @@ def run_command(
 ) -> Outcome:
     """Run a command in a child process, and stop it when it breaks a limit.
 
-    Its standard input stays open, and empty, as long as the parent lives: the end of the input says
-    that the parent is gone. Nothing is raised where the command fails; where it cannot be started,
-    the outcome is "crashed" with the reason as its output.
-
-    Parameters
-    ----------
-    command : sequence of str
-        The program, and its arguments.
-    seconds : float
-        The time limit.
-    environ : mapping of str to str, optional
-        All variables of the child; by default those of this process.
-    memory : float, optional
-        The limit in bytes, of the child and all that it starts.
-    folder : str or Path, optional
-        The child's current folder; by default that of this process.
+    Nothing is raised where it fails; where it cannot be started, it is "crashed", too. `seconds`
+    and `memory`, in bytes, are the limits, `environ` all of its variables, `folder` its current
+    one.
     """
     try:
         child = Child(command, environ, folder=folder)
@@ -117,41 +69,14 @@ def run_command(
     with child:
         kind = child.wait(seconds, memory)
     elapsed = time.monotonic() - child.began
-    status = child.process.returncode
-    signal_name = ""
-    # The exit status after a signal is the signal's number, negative.
-    if kind == "crashed" and status < 0:
-        signal_name = _signal_name(-status)
-    return Outcome(kind, elapsed, child.output, signal_name, memory)
+    return Outcome(kind, elapsed, child.output, child.process.returncode, memory)
 
 
-def _signal_name(number: int) -> str:
-    """Return the name of a signal, such as "SIGKILL"; "signal 40" for one that has no name."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
-
-
-def python(code: str, *arguments: object) -> list[str]:
-    """Return the command that runs Python code in a process of its own.
-
-    The code finds `arguments`, as texts, in ``sys.argv[1:]``.
-    """
-    return [sys.executable, "-c", code, *map(str, arguments)]
-
-
-def variables(additions: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the variables for a child in which Python finds the same packages as here.
-
-    They are those of this process, PYTHONPATH, and `additions`, which may replace them.
-    """
-    environ = dict(os.environ)
+def variables(additions: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables for a child in which Python finds the same packages as here."""
     # An empty entry is the current folder, which may be another one in the child.
-    environ["PYTHONPATH"] = os.pathsep.join(folder for folder in sys.path if folder)
-    if additions is not None:
-        environ.update(additions)
-    return environ
+    packages = os.pathsep.join(folder for folder in sys.path if folder)
+    return {**os.environ, "PYTHONPATH": packages, **additions}
 
 
 def last_line(text: str) -> str:
@@ -162,26 +87,9 @@ def last_line(text: str) -> str:
 class Child(contextlib.AbstractContextManager):
     """A process to which one can write, and from which one can read, line by line.
 
-    Use it in a ``with`` block, or `stop` it. It has a process group of its own: Ctrl-C does not
-    reach it, and all that it starts ends with it. The end of its standard input says that the
-    parent is gone. `output` is empty until `stop`; then it has the end of what the child wrote to
-    standard error and, without `heard`, to standard output.
-
-    Parameters
-    ----------
-    command : sequence of str
-        The program, and its arguments.
-    environ : mapping of str to str, optional
-        All variables of the child; by default those of this process.
-    heard : bool
-        Whether `hear` returns the lines of its standard output; they are then not in `output`.
-    folder : str or Path, optional
-        The child's current folder; by default that of this process.
-
-    Raises
-    ------
-    OSError
-        If it could not be started: there is no such program, or no memory for it.
+    It ends with its ``with`` block, and all that it started with it. Its standard input stays open
+    until then: its end says that the parent is gone. Ctrl-C does not reach it. `output` is the end
+    of what it wrote to standard error and, unless it is `heard`, to standard output.
     """
 
     def __init__(
@@ -191,12 +99,14 @@ class Child(contextlib.AbstractContextManager):
         heard: bool = False,
         folder: str | Path | None = None,
     ):
-        self.began = time.monotonic()  # in seconds
+        """Start it; raises OSError where it cannot be started."""
+        self.began = time.monotonic()
         self.output = ""
         # A file, not a pipe: a grandchild that keeps a pipe open would keep the parent waiting.
         self._output_file = tempfile.TemporaryFile()  # noqa: SIM115  (`stop` closes it)
         # The lines that were not read by `hear` yet; an empty text stands for the end.
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+        # A session makes it the first of a group, which has its id.
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -210,104 +120,70 @@ class Child(contextlib.AbstractContextManager):
             threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
-        """Put the child's lines into the queue, and an empty text after the last one.
-
-        This runs in a thread until the child's standard output ends.
-        """
+        """Put the child's lines into the queue, and an empty text after the last one."""
         with self.process.stdout as lines:
             for line in lines:
                 self._lines.put(line.decode(errors="replace"))
         self._lines.put("")
 
     def tell(self, line: str) -> None:
-        """Write a line to the child's standard input; where that is closed, the line is lost.
-
-        `line` has no line end yet.
-        """
-        with contextlib.suppress(OSError, ValueError):
+        """Write a line to the child; where it has ended, the line is lost."""
+        with contextlib.suppress(OSError):
             self.process.stdin.write(f"{line}\n".encode())
             self.process.stdin.flush()
 
     def hear(self, seconds: float) -> str | None:
-        """Return the next line of the child's standard output, with its line end.
-
-        An empty text after the last line; None if no line came within `seconds`, as is always so
-        for a child that was started without `heard`.
-        """
-        try:
-            line = self._lines.get(timeout=max(0.0, seconds))
-        except queue.Empty:
-            return None
-        # The end stays in the queue, for the next call.
-        if not line:
-            self._lines.put(line)
-        return line
+        """Return its next line, an empty text after the last one; None if none came in time."""
+        with contextlib.suppress(queue.Empty):
+            return self._lines.get(timeout=seconds)
+        return None
 
     def wait(self, seconds: float, memory: float | None = None) -> str:
-        """Wait until the child ends or breaks a limit, and return the kind of its `Outcome`.
-
-        That is "finished", "crashed", "too slow" after `seconds`, or "too large" when its group
-        has more than `memory` bytes. After the last two the child still runs.
-        """
-        deadline = time.monotonic() + seconds
+        """Wait until it ends or breaks a limit, and return the kind of its `Outcome`."""
+        deadline = self.began + seconds
         while True:
-            remaining = deadline - time.monotonic()
-            # The memory is measured ten times a second.
-            pause = max(0.0, min(remaining, 0.1))
             with contextlib.suppress(subprocess.TimeoutExpired):
-                status = self.process.wait(pause)
+                # The memory is measured ten times a second.
+                status = self.process.wait(0.1)
                 return "finished" if status == 0 else "crashed"
-            if remaining <= 0:
+            if time.monotonic() > deadline:
                 return "too slow"
             if memory is not None and _memory_of_group(self.process.pid) > memory:
                 return "too large"
 
-    def stop(self, patience: float = 0.0) -> int | None:
-        """End the child and all that it started, set `output`, and return the exit status.
-
-        The child first has `patience` seconds to end by itself. The status is None if the child
-        could not be ended, being stuck inside a driver. A second call only returns the status.
-        """
+    def stop(self) -> None:
+        """End the child and all that it started, and set `output`."""
         if self._output_file.closed:
-            return self.process.returncode
-        try:
-            with contextlib.suppress(OSError):  # the pipe is broken
-                self.process.stdin.close()
-            self.wait(patience)
-        finally:
-            # An AttributeError on Windows, an OSError where all of the group has ended.
-            with contextlib.suppress(AttributeError, OSError):
-                # Its session made the child the first of a group, which has its id.
-                os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.kill()
+            return
+        # An AttributeError on Windows, an OSError where all of the group has ended.
+        with contextlib.suppress(AttributeError, OSError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.kill()
         # No longer than this: a child stuck inside a driver does not die at once.
-        self.wait(0.5)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(0.5)
+        with contextlib.suppress(OSError):  # the pipe is broken
+            self.process.stdin.close()
         with self._output_file as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - KEPT_CHARACTERS))
             self.output = file.read().decode(errors="replace")
-        return self.process.returncode
 
     def __exit__(self, *error: object) -> None:
         self.stop()
 
 
 def _memory_of_group(group: int) -> int:
-    """Return the resident memory of all processes of a group, in bytes.
-
-    `group` is the group's id. 0 is returned where there is no such group, or no /proc.
-    """
+    """Return the resident bytes of all processes of a group; 0 where there is no /proc."""
     pages = 0
     for file in Path("/proc").glob("[0-9]*/stat"):
         # A process may have ended since the folder was listed.
-        with contextlib.suppress(OSError, IndexError, ValueError):
-            text = file.read_text("utf-8", "replace")
+        with contextlib.suppress(OSError, IndexError):
             # "812 (python) S 1 812 ...": after the name, which may have blanks in it, come the
             # state, the parent, the group, and as the 22nd the number of pages.
-            fields = text.rpartition(")")[2].split()
+            fields = file.read_text("utf-8", "replace").rpartition(")")[2].split()
             if int(fields[2]) == group:
                 pages += int(fields[21])
-    # Windows has no os.sysconf, and no /proc either.
     if pages == 0:
         return 0
     return pages * os.sysconf("SC_PAGE_SIZE")

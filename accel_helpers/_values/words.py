@@ -82,15 +82,15 @@ def format_range(low: float, high: float) -> str:
     >>> format_range(0.0009, 0.0011), format_range(49.01e-5, 49.02e-5)
     ('900 µs to 1.1 ms', '490.1 to 490.2 µs')
     """
-    low_number, low_unit = format_seconds(low).split()
-    high_number, high_unit = format_seconds(high).split()
-    if low_unit != high_unit:
-        return f"{low_number} {low_unit} to {high_number} {high_unit}"
-    if low_number == high_number and low != high:
-        size = SECONDS[low_unit]
-        low_number = f"{low / size:.5g}"
-        high_number = f"{high / size:.5g}"
-    return f"{low_number} to {high_number} {low_unit}"
+    low_text = format_seconds(low)
+    high_text = format_seconds(high)
+    low_number, unit = low_text.split()
+    if not high_text.endswith(f" {unit}"):
+        return f"{low_text} to {high_text}"
+    if low_text == high_text and low != high:
+        size = SECONDS[unit]
+        return f"{low / size:.5g} to {high / size:.5g} {unit}"
+    return f"{low_number} to {high_text}"
 
 
 def times(factor: float) -> str:
@@ -138,24 +138,15 @@ def _scaled(value: float, units: dict[str, float]) -> str:
 
     (0.0456, {"s": 1, "ms": 1e-3}) -> "45.6 ms"
     """
-    unit = _unit_for(value, units)
-    scaled = value / units[unit]
+    for unit in units:
+        scaled = value / units[unit]
+        # 0.9995 rounds to 1 when it is shown with three digits.
+        if scaled >= 0.9995:
+            break
     # "{:.3g}" alone writes 1000 as 1e+03.
     if scaled >= 999.5:
         return f"{scaled:.0f} {unit}"
     return f"{scaled:.3g} {unit}"
-
-
-def _unit_for(value: float, units: dict[str, float]) -> str:
-    """Return the largest unit of which a value is at least one, or else the smallest unit.
-
-    `units` has the size of each unit, the largest first.
-    """
-    for unit, size in units.items():
-        # 0.9995 rounds to 1 when it is shown with three digits.
-        if value / size >= 0.9995:
-            return unit
-    return list(units)[-1]
 
 
 def percent(share: float) -> str:
@@ -187,8 +178,7 @@ def html_card(caption: str, rows: Iterable[tuple[str, str]]) -> str | None:
 
     It has a caption, and a row for each pair of label and text.
     """
-    single_lines = [(label, " ".join(text.split())) for label, text in rows]
-    return fragment("data/templates/card/card", caption, single_lines)
+    return fragment("data/templates/card/card", caption, rows)
 
 
 def marked(text: str) -> str:
@@ -198,14 +188,13 @@ def marked(text: str) -> str:
 
 def linked(sources: Sequence[str]) -> str:
     """Return sources as HTML: an address becomes a link, the name of a lesson stays text."""
-    return "; ".join(_linked_source(source) for source in sources)
-
-
-def _linked_source(source: str) -> str:
-    """Return one source as HTML."""
-    if not source.startswith("https://"):
-        return marked(source)
-    return f'<a href="{html.escape(source)}">{html.escape(short(source))}</a>'
+    links = []
+    for source in sources:
+        link = marked(source)
+        if source.startswith("https://"):
+            link = f'<a href="{html.escape(source)}">{html.escape(short(source))}</a>'
+        links.append(link)
+    return "; ".join(links)
 
 
 def short(address: str) -> str:
@@ -224,15 +213,8 @@ def short(address: str) -> str:
 
 
 def shown(value) -> str:
-    """Return the first 60 characters of a value's repr in one line, for an error message.
-
-    Returns "something of type T" for a value whose repr raises.
-    """
-    try:
-        line = " ".join(repr(value).split())
-        return line[:60]
-    except Exception:  # such as a whole number with thousands of digits
-        return f"something of type {type(value).__name__}"
+    """Return the first 60 characters of a value's repr in one line, for an error message."""
+    return " ".join(repr(value).split())[:60]
 
 
 def fragment(place: str, *values) -> str | None:

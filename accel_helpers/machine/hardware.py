@@ -2,13 +2,13 @@
 
 import csv
 import functools
-import importlib.resources
 import math
 import re
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any
 
-from accel_helpers._values import records
+from accel_helpers._values.records import positive
 from accel_helpers._values.words import format_rate
 
 __all__ = ["judge", "match", "peak"]
@@ -35,8 +35,8 @@ _GPU_PATHS = {
 _TPU_PATHS = _GPU_PATHS | {
     name: ("peak_bf16_tflops_dense",) for name in ("float32", "float16", "bfloat16")
 }
-# The number type in "bf16", "fp8", "numpy.float16", "mixed_float16" and "int8".
-_DTYPE = re.compile(r"(?P<prefix>b|t|)f(?:p|loat)?(?P<bits>\d+)|\b(?P<integer>int8)\b")
+# Unit of a rate -> what its figures in the table are of.
+_SCALES = {"FLOP/s": 1e12, "B/s": 1e9}
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,8 @@ class Accelerator:
     """One row of ``data/accelerators.csv``; None: no such units, or no figure published."""
 
     name: str
-    kind: Literal["GPU", "TPU", "CPU"]
+    kind: str  # "GPU", "TPU" or "CPU"
     unit: str  # what the figures are of, such as "card", "chip" or "core"
-    colab_status_2026: str
     peak_fp32_tflops: float | None  # all peaks are dense, never doubled for sparse matrices
     peak_tf32_tflops_dense: float | None
     peak_fp16_tflops_dense: float | None
@@ -56,18 +55,10 @@ class Accelerator:
     mem_gb: float | None
     mem_bw_gb_s: float | None  # bandwidth, in 1e9 B/s
     power_w: float | None
-    power_kind: str
-    notes: str
-    source: str
-    confidence: Literal["high", "medium", "low"]
-    confidence_note: str
+    confidence: str  # "high", "medium" or "low"
     less_sure: tuple[str, ...]  # columns that deserve less trust than the row
     on_chip_mib: float | None  # a GPU's L2 cache, a TPU's vector memory
-    on_chip_source: str
     names: tuple[str, ...]  # those that systems give it, without "NVIDIA" and "Tesla"
-
-
-_NUMBERS = tuple(field.name for field in fields(Accelerator) if field.type == float | None)
 
 
 @dataclass(frozen=True)
@@ -102,29 +93,21 @@ _JUST_ABOVE = f" Up to {MARGIN - 1:.0%} above is possible: clocks and sources di
 
 @functools.cache
 def load() -> tuple[Accelerator, ...]:
-    """Return the rows of the table of accelerators.
-
-    Raises DataError (a ValueError) where a cell of the table holds something else than its column.
-    """
-    file = importlib.resources.files("accel_helpers") / "data" / "accelerators.csv"
-    rows = csv.DictReader(file.read_text(encoding="utf-8").splitlines())
-    return tuple(records.read(Accelerator, _cells(row), f"{row['name']!r}") for row in rows)
+    """Return the rows of the table of accelerators; it has more columns, for people to read."""
+    file = Path(__file__).parents[1] / "data" / "accelerators.csv"
+    rows = csv.DictReader(file.read_text("utf-8").splitlines())
+    return tuple(map(_accelerator, rows))
 
 
-def _cells(row: dict[str, str]) -> dict:
-    """Return a copy of a row in which lists and numbers are no longer texts.
-
-    {"mem_gb": "16", "power_w": "", "names": "T4;Tesla T4"} ->
-    {"mem_gb": 16.0, "power_w": None, "names": ["T4", "Tesla T4"]}; an empty list is []. Raises
-    ValueError for a number that is none.
-    """
-    cells: dict = dict(row)
-    for name in ("less_sure", "names"):
-        cells[name] = [entry for entry in row[name].split(";") if entry]
-    for name in _NUMBERS:
-        text = row[name]
-        cells[name] = float(text) if text else None
-    return cells
+def _accelerator(cells: dict[str, str]) -> Accelerator:
+    """Return a row of the table, in which a number may be missing; a list is "T4;Tesla T4"."""
+    values: dict[str, Any] = {column.name: cells[column.name] for column in fields(Accelerator)}
+    for name, text in values.items():
+        if name in ("less_sure", "names"):
+            values[name] = tuple(filter(None, text.split(";")))
+        elif name not in ("name", "kind", "unit", "confidence"):
+            values[name] = float(text) if text else None
+    return Accelerator(**values)
 
 
 def match(name: str) -> Accelerator | None:
@@ -237,19 +220,21 @@ def judge(
     """
     if None not in (flops, bytes_moved):
         raise ValueError("judge takes flops or bytes_moved, and not both.")
-    if bytes_moved is None:
-        unit, work, scale = "FLOP/s", flops, 1e12
-    else:
-        unit, work, scale = "B/s", bytes_moved, 1e9
-    work = records.positive(work, "flops or bytes_moved")
-    elapsed = records.positive(getattr(seconds, "median", seconds), "seconds")
+    unit, work = "FLOP/s", flops
+    if bytes_moved is not None:
+        unit, work = "B/s", bytes_moved
+    work = positive(work, "flops or bytes_moved")
+    elapsed = positive(getattr(seconds, "median", seconds), "seconds")
     rate = work / elapsed
     row = match(accelerator) if isinstance(accelerator, str) else accelerator
     column, meaning = _limit_column(row, unit, dtype)
     if row is None or column is None:
-        reason = _no_limit(row, accelerator, meaning)
+        cause = f"{getattr(row, 'name', accelerator)}: {meaning}"
+        if accelerator is None:
+            cause = "no accelerator was named"
+        reason = f"There is no published limit for this rate ({cause})."
         return Plausibility("unknown", rate, None, None, reason, work, seconds, row)
-    limit = getattr(row, column) * scale
+    limit = getattr(row, column) * _SCALES[unit]
     # In one pass the chip's own memory saves each byte that it holds one read and one write. How
     # much an unknown one holds is unknown, too: then it may have saved all of them.
     saved_bytes = 0.0
@@ -283,36 +268,19 @@ def _verdict(rate: float, *, lowest_rate: float, limit: float, is_doubted: bool)
     return "impossible", _IMPOSSIBLE
 
 
-def _no_limit(row: Accelerator | None, accelerator: Accelerator | str | None, meaning: str) -> str:
-    """Return the sentence on a rate that no published figure limits.
-
-    `row` is None where the device is not in the table. `accelerator` is what was passed to `judge`.
-    `meaning` says why there is no figure, such as "no bandwidth published".
-    """
-    device = row.name if row else accelerator
-    cause = f"{device}: {meaning}"
-    if device is None:
-        cause = "no accelerator was named"
-    return f"There is no published limit for this rate ({cause})."
-
-
 def _limit_column(row: Accelerator | None, unit: str, dtype: Any) -> tuple[str | None, str]:
-    """Return the name of the column that limits a rate, and what the column's figure is of.
+    """Return the column that limits a rate, and what it is of: ("peak_fp32_tflops", "float32").
 
-    That is "memory" or a number type: ("peak_fp32_tflops", "float32"). Without a column, None and
-    the reason are returned: (None, "it is not in the table"). `unit` is "B/s" or "FLOP/s". Raises
-    ValueError for an unknown `dtype`, if `unit` is "FLOP/s" and the row is no CPU's.
+    Without one, None and the reason are returned. Raises ValueError for an unknown `dtype`.
     """
     if row is None:
         return None, "it is not in the table"
     if row.kind == "CPU":
         return None, "no sheet is used for a CPU, too much differs between machines"
-    if unit == "B/s" and row.mem_bw_gb_s:
-        return "mem_bw_gb_s", "memory"
     if unit == "B/s":
-        return None, "no bandwidth published"
+        return "mem_bw_gb_s", "memory"
     name = _dtype_name(dtype)
-    column = _peak_column(row, dtype)
+    column = _peak_column(row, name)
     if column is None:
         return None, f"no figure for {name}"
     return column, name
@@ -334,10 +302,8 @@ def _dtype_name(dtype: Any) -> str:
 
     Raises ValueError for a type that the table does not know.
     """
-    dtype_match = _DTYPE.search(str(dtype).lower())
-    name = ""
-    if dtype_match:
-        name = dtype_match["integer"] or f"{dtype_match['prefix']}float{dtype_match['bits']}"
-    if name not in _GPU_PATHS:
-        raise ValueError(f"dtype is {dtype!r}; the table knows {', '.join(_GPU_PATHS)}.")
-    return name
+    text = re.sub(r"f(p|loat)?(?=\d)", "float", str(dtype).lower())
+    for name in re.findall(r"[a-z]+\d+", text):
+        if name in _GPU_PATHS:
+            return name
+    raise ValueError(f"dtype is {dtype!r}; the table knows {', '.join(_GPU_PATHS)}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -19,6 +19,7 @@ SLIGHT_DRIFT = 0.03  # a smaller wave or drift is in the interval, and not worth
 VAGUE = 3  # an interval whose ends are further apart than this names no ratio
 WIDE_SPREAD = 0.15  # interquartile range over median, from which a learner should know
 LATE_SHARE = 0.02  # of samples over twice the median, from which a learner should know
+Interval = tuple[float, float]  # its ends (low, high)
 FASTER = "faster"
 SLOWER = "slower"
 SAME = "no measurable difference"
@@ -46,9 +47,8 @@ class Measurement:
     def __post_init__(self):
         if not self.samples:
             raise ValueError("a measurement needs at least one time in seconds; got none.")
-        if not _are_times(self.samples):
-            samples = tuple(positive(value, f"sample {i}") for i, value in enumerate(self.samples))
-            object.__setattr__(self, "samples", samples)
+        samples = tuple(positive(value, f"sample {i}") for i, value in enumerate(self.samples))
+        object.__setattr__(self, "samples", samples)
         if self.first_call is not None:
             object.__setattr__(self, "first_call", positive(self.first_call, "first_call"))
 
@@ -78,7 +78,7 @@ class Measurement:
         return locate([math.log(seconds) for seconds in self.samples])
 
     @property
-    def interval(self) -> tuple[float, float]:
+    def interval(self) -> Interval:
         """The ends (low, high) of the 95 % interval of the time of a call, in seconds.
 
         Of 100 intervals so made on a steady machine, 95 hold the true time. With fewer than
@@ -95,13 +95,7 @@ class Measurement:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Sentences that a reader should know before believing the number; none if it is sound."""
-        warnings = [
-            self._warn_of_few_samples(),
-            self._warn_of_change(),
-            self._warn_of_late_samples(),
-            self._warn_of_spread(),
-        ]
-        return tuple(warning for warning in warnings if warning)
+        return tuple(self._warnings())
 
     @property
     def finding(self) -> str:
@@ -120,55 +114,44 @@ class Measurement:
         low, _, high = statistics.quantiles(self.samples, n=4, method="inclusive")
         return (high - low) / self.median
 
-    def _warn_of_few_samples(self) -> str:
-        """Return a warning of too few samples, or "" where there are enough."""
+    def _warnings(self) -> Iterator[str]:
+        """Yield the sentences of `warnings`."""
         count = len(self.samples)
-        if count >= FEW_SAMPLES:
-            return ""
-        return (
-            f"Only {_samples(count)}: too few to say how far to trust the number. "
-            f"Take at least {FEW_SAMPLES}."
-        )
+        if count < FEW_SAMPLES:
+            yield (
+                f"Only {_samples(count)}: too few to say how far to trust the number. "
+                f"Take at least {FEW_SAMPLES}."
+            )
+        else:
+            yield from self._changes()
+        twice_the_median = 2 * self.median
+        late_samples = sum(seconds > twice_the_median for seconds in self.samples)
+        if late_samples > LATE_SHARE * count:
+            yield (
+                f"{late_samples} of {count} samples took more than twice the median: something "
+                "else used the machine. The median is not moved by a few of them."
+            )
+        if self._spread > WIDE_SPREAD:
+            yield (
+                f"The middle half of the samples spreads over {percent(self._spread)} of the "
+                "median: small differences cannot be seen."
+            )
 
-    def _warn_of_change(self) -> str:
-        """Return a warning of a drift, or else of neighbours that resemble each other, or ""."""
-        if len(self.samples) < FEW_SAMPLES:
-            return ""
+    def _changes(self) -> Iterator[str]:
+        """Yield a warning of a drift, or else of neighbours that resemble each other."""
         place = self.place
         change = abs(math.expm1(place.slope))
         if place.drifts and change > SLIGHT_DRIFT:
             verb = "rose" if place.slope > 0 else "fell"
-            return (
+            yield (
                 f"The times {verb} by about {percent(change)} while they were taken: the "
                 "machine was changing. Measure again, or let timing.compare take turns."
             )
-        if place.autocorrelation > 0.5 and self._spread > SLIGHT_DRIFT:
-            return (
+        elif place.autocorrelation > 0.5 and self._spread > SLIGHT_DRIFT:
+            yield (
                 "Neighbouring samples resemble each other: something came and went while "
                 "they were taken. The interval is wider for it."
             )
-        return ""
-
-    def _warn_of_late_samples(self) -> str:
-        """Return a warning of samples over twice the median, or "" where they are few."""
-        count = len(self.samples)
-        twice_the_median = 2 * self.median
-        late_samples = sum(seconds > twice_the_median for seconds in self.samples)
-        if late_samples <= LATE_SHARE * count:
-            return ""
-        return (
-            f"{late_samples} of {count} samples took more than twice the median: something else "
-            "used the machine. The median is not moved by a few of them."
-        )
-
-    def _warn_of_spread(self) -> str:
-        """Return a warning of samples that differ widely, or "" where they do not."""
-        if self._spread <= WIDE_SPREAD:
-            return ""
-        return (
-            f"The middle half of the samples spreads over {percent(self._spread)} of the "
-            "median: small differences cannot be seen."
-        )
 
     def __str__(self) -> str:
         count = len(self.samples)
@@ -183,24 +166,9 @@ class Measurement:
         if self.name:
             text = f"{self.name}: {text}"
         lines = [text]
-        for note in self.notes:
-            lines.append(wrapped(note, lead="  Note: ", indent=4))
-        for warning in self.warnings:
-            lines.append(wrapped(warning, lead="  Careful: ", indent=4))
+        lines += [wrapped(note, lead="  Note: ", indent=4) for note in self.notes]
+        lines += [wrapped(warning, lead="  Careful: ", indent=4) for warning in self.warnings]
         return "\n".join(lines)
-
-
-def _are_times(samples: object) -> bool:
-    """Return whether the samples are a tuple of finite floats above zero.
-
-    It spares the check of each by itself, since there may be thousands of them.
-    """
-    if not isinstance(samples, tuple):
-        return False
-    types = set(map(type, samples))
-    if types != {float}:
-        return False
-    return all(0 < value < math.inf for value in samples)
 
 
 def _samples(count: int) -> str:
@@ -217,14 +185,12 @@ def drawn(timings: Sequence[Measurement], title: str) -> Picture:
     for timing in timings:
         median = timing.median
         note = format_seconds(median)
-        thing = Row(timing.name, note, timing.samples, timing.interval, median)
-        things.append(thing)
+        things.append(Row(timing.name, note, timing.samples, timing.interval, median))
         ends += timing.interval
         ends += timing.samples
     shortest = min(ends)
     log = max(ends) > FAR_APART * shortest
-    label = "time; dots: single timings, bar: 95 % interval"
-    x = (label, format_seconds)
+    x = ("time; dots: single timings, bar: 95 % interval", format_seconds)
     return rows(things, x, title=title, log=log)
 
 
@@ -239,7 +205,7 @@ class Speedup:
 
     slow: Measurement  # the one expected to be slower
     fast: Measurement
-    interval: tuple[float, float]  # of the ratio slow/fast
+    interval: Interval  # of the ratio slow/fast
     conclusive: bool  # whether the two can be told apart
     ratio: float | None  # time of `slow` over time of `fast`; None where it is not conclusive
     reason: str = ""  # a sentence: why it is not conclusive
@@ -248,11 +214,9 @@ class Speedup:
     @property
     def verdict(self) -> str:
         """One of "faster", "slower" (the fast one lost) and "no measurable difference"."""
-        if self.ratio is None or not self.conclusive:
+        if self.ratio is None:
             return SAME
-        if self.ratio > 1:
-            return FASTER
-        return SLOWER
+        return FASTER if self.ratio > 1 else SLOWER
 
     @property
     def times(self) -> str:
@@ -278,7 +242,7 @@ class Speedup:
     def __str__(self) -> str:
         slow = self.slow.name or "the first"
         fast = self.fast.name or "the second"
-        if self.ratio is None or not self.conclusive:
+        if self.ratio is None:
             return f"{slow} and {fast}: {SAME}. {self.reason}".rstrip()
         if self.ratio > 1:
             return self._sentence(fast, slow, self.ratio, self.interval)
@@ -288,9 +252,7 @@ class Speedup:
         inverse_interval = (1 / high, 1 / low)
         return self._sentence(slow, fast, inverse_ratio, inverse_interval)
 
-    def _sentence(
-        self, faster: str, slower: str, ratio: float, interval: tuple[float, float]
-    ) -> str:
+    def _sentence(self, faster: str, slower: str, ratio: float, interval: Interval) -> str:
         """Return the sentence that says which function is faster, and how many times as fast.
 
         `faster` and `slower` are names of functions; `ratio` and `interval` are above 1.

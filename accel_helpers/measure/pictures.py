@@ -31,7 +31,6 @@ STYLE: dict = {
 DPI = 160
 WIDE = 5.4  # inches of a picture; a page shows 100 dots for each
 WIDEST = 8.6
-MANY = 20  # points of a line that are not marked one by one
 Axis = tuple[str, Callable[[float], str]]  # what it says, and what writes its numbers
 number = "{:,.12g}".format  # a number beside an axis that has no unit
 _flops = partial(format_rate, unit="FLOP/s")
@@ -50,10 +49,9 @@ class Picture:
     def _repr_mimebundle_(self, include=None, exclude=None):
         # Bytes 16 to 19 of a PNG hold its width in pixels.
         pixels = int.from_bytes(self.png[16:20], "big")
-        width = pixels * 100 // DPI
+        shown = {"width": pixels * 100 // DPI, "alt": self.alt}
         data = {"image/png": self.png, "text/plain": self.alt}
-        metadata = {"image/png": {"width": width, "alt": self.alt}}
-        return data, metadata
+        return data, {"image/png": shown}
 
 
 @contextmanager
@@ -110,8 +108,8 @@ def scale(axis, label: str, text: Callable[[float], str], log: bool = False) -> 
 
     locator: Locator = MaxNLocator(6, steps=(1, 2, 5, 10))
     if log:
-        setting = f"{axis.axis_name}scale"
-        axis.axes.set(**{setting: "log"})
+        setting = {f"{axis.axis_name}scale": "log"}
+        axis.axes.set(**setting)
         low, high = axis.get_view_interval()
         steps = [1]
         if high < 100 * low:
@@ -176,11 +174,11 @@ def rows(
 
 
 def _draw_row(axes, place: int, row: Row) -> None:
-    """Draw a row: its bar is solid where no dots or middle are to be seen in it."""
+    """Draw a row: its bar is solid where no dots are to be seen in it."""
     if row.interval:
         low, high = row.interval
         alpha = 1.0
-        if row.dots or row.middle:
+        if row.dots:
             alpha = 0.4
         axes.barh(place, high - low, 0.55, low, color=row.colour, alpha=alpha)
     heights = [float(place)]
@@ -268,8 +266,6 @@ def lines(
     with drawing(title, 2.8) as axes:
         for colour, (name, curve) in zip(COLOURS, curves.items(), strict=False):
             look = "o-"
-            if len(curve) > MANY:
-                look = "-"
             if name in dashed:
                 look = "--"
             places = list(curve)
@@ -334,8 +330,7 @@ def roofline(
             text = f"{name}: {level}"
             axes.annotate(text, (right, compute), (0, 3), textcoords="offset points", ha="right")
             texts.append(text)
-        for name, point in points.items():
-            each, rate = point
+        for name, (each, rate) in points.items():
             colour = GREY
             size = 4
             beside = {"xytext": (4, -13), "ha": "left"}
@@ -343,8 +338,8 @@ def roofline(
                 colour = OTHER
                 size = 8
                 beside = {"xytext": (9, -3), "ha": "left"}
-            axes.plot(*point, "o", color=colour, ms=size)
-            axes.annotate(name, point, textcoords="offset points", **beside)
+            axes.plot(each, rate, "o", color=colour, ms=size)
+            axes.annotate(name, (each, rate), textcoords="offset points", **beside)
             reached = _flops(rate)
             texts.append(f"{name} {reached} at {each:.3g}")
         each, rate = points[step]

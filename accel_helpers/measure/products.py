@@ -39,7 +39,6 @@ GATES = {"LSTM": 4, "GRU": 3, "SimpleRNN": 1}
 class LayerWork:
     """What one use of a layer asks for, for a whole batch."""
 
-    name: str  # with the models that it is in: "encoder/dense"
     kind: str  # the name of its class
     product_flops: int  # over the zeros of a padding, too, as published counts have it
     made: int  # numbers that its products make
@@ -87,7 +86,7 @@ def count(model, batch_size: int) -> Counted:
                 f"{model.name!r} is built for batches of another size than {batch_size}."
             )
     walk = _Walk(batch_size)
-    rows = tuple(walk.through(model, prefix=""))
+    rows = tuple(walk.through(model))
     return Counted(rows, tuple(walk.notes))
 
 
@@ -104,20 +103,19 @@ class _Walk:
         self._trained: set[int] = set()  # ids of the tensors that need a gradient
         self._used: set[int] = set()  # ids of the layers so far
 
-    def through(self, model, prefix: str) -> Iterator[LayerWork]:
+    def through(self, model) -> Iterator[LayerWork]:
         """Yield a row for each use of a layer, also in models within the model."""
         import keras
 
         for node in _nodes_of(model):
             if not isinstance(node.operation, keras.Model):
-                yield self._row(node, prefix)
+                yield self._row(node)
                 continue
-            inner = node.operation
-            graph = _graph_of(inner)
+            inner = _graph_of(node.operation)
             # it has tensors of its own for its inputs and outputs
-            self._hand_on(node.arguments.keras_tensors, graph.inputs)
-            yield from self.through(inner, f"{prefix}{inner.name}/")
-            self._hand_on(graph.outputs, node.outputs)
+            self._hand_on(node.arguments.keras_tensors, inner.inputs)
+            yield from self.through(node.operation)
+            self._hand_on(inner.outputs, node.outputs)
 
     def _hand_on(self, tensors: Sequence[Any], same_tensors: Sequence[Any]) -> None:
         """Let each of `same_tensors` need a gradient if its partner does, and only then."""
@@ -126,7 +124,7 @@ class _Walk:
             if id(tensor) in self._trained:
                 self._trained.add(id(same))
 
-    def _row(self, node, prefix: str) -> LayerWork:
+    def _row(self, node) -> LayerWork:
         """Return the row of one use of a layer, and note whether its outputs need a gradient."""
         layer = node.operation
         tensors = node.arguments.keras_tensors
@@ -142,15 +140,9 @@ class _Walk:
         if id(layer) in self._used:
             parameters = 0
         self._used.add(id(layer))
-        return LayerWork(
-            f"{prefix}{layer.name}",
-            type(layer).__name__,
-            *asked,
-            parameters,
-            learns,
-            passes_back,
-            frozen=weights > 0 and not learns and not layer.trainable,
-        )
+        frozen = weights > 0 and not learns and not layer.trainable
+        kind = type(layer).__name__
+        return LayerWork(kind, *asked, parameters, learns, passes_back, frozen)
 
 
 def _asked_by(layer, inputs: Sequence[Shape], output: Shape, notes: dict[str, None]) -> Asked:
@@ -159,9 +151,9 @@ def _asked_by(layer, inputs: Sequence[Shape], output: Shape, notes: dict[str, No
     if not type(layer).__module__.startswith("keras.src."):
         return _unknown(layer, notes)
     if kind == "Bidirectional":
-        ahead = _asked_by(layer.forward_layer, inputs, output, notes)
-        back = _asked_by(layer.backward_layer, inputs, output, notes)
-        both = map(sum, zip(ahead, back, strict=True))
+        ways = (layer.forward_layer, layer.backward_layer)
+        of_each = [_asked_by(way, inputs, output, notes) for way in ways]
+        both = map(sum, zip(*of_each, strict=True))
         return Asked(*both)
     if kind == "TimeDistributed":
         step_inputs = [_steps_as_batch(shape) for shape in inputs]
@@ -203,18 +195,18 @@ def _convolution(layer, inputs: Sequence[Shape], output: Shape) -> Asked:
     kernel = layer.depthwise_kernel if is_separable else layer.kernel
     # a transposed one is the way back of a convolution: its filter lies over the input
     placed = inputs[0] if "Transpose" in kind else output
-    places = prod(placed[1:-1])
+    sizes = placed[1:-1]
     if layer.data_format == "channels_first":
-        places = prod(placed[2:])
+        sizes = placed[2:]
     batch = output[0]
-    flops = 2 * batch * places * prod(kernel.shape)
+    places = batch * prod(sizes)
+    flops = 2 * places * prod(kernel.shape)
     made = prod(output)
     if not is_separable:
         return Asked(flops, made, 1)
     channels_between = prod(kernel.shape[-2:])
     flops += 2 * made * channels_between
-    made += batch * places * channels_between
-    return Asked(flops, made, 2)
+    return Asked(flops, made + places * channels_between, 2)
 
 
 def _loop(layer, inputs: Sequence[Shape], output: Shape) -> Asked:
@@ -233,9 +225,7 @@ def _attention(layer, inputs: Sequence[Shape], output: Shape) -> Asked:
     """
     batch, queries, query_features = inputs[0]
     _, length, value_features = inputs[1]
-    key_features = value_features
-    if len(inputs) > 2:
-        key_features = inputs[2][-1]
+    key_features = inputs[-1][-1]
     key_size, value_size = layer.key_dim, layer.value_dim
     heads = batch * layer.num_heads
     projections = queries * query_features * key_size

@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from accel_helpers._values.words import format_seconds, percent
-from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
+from accel_helpers._values.words import percent
+from accel_helpers.measure.measurement import FEW_SAMPLES, Interval, Measurement, Speedup
 from accel_helpers.measure.series import Place, locate
-from accel_helpers.measure.turns import make_limits, time_in_turns
+from accel_helpers.measure.turns import Clock, Wait, time_in_turns
 
 APART = 0.05  # what differs by less counts as no difference
 MIN_TREND = 1.28  # of a drift in both timings; chance alone exceeds it in one case of five
@@ -23,17 +23,14 @@ TOO_FEW = f"There are too few samples: take at least {FEW_SAMPLES} of each."
 CLOSE = f"They differ by less than {percent(APART)}, which counts as no difference."
 DRIFT = "The times drifted all along, and that alone could explain what differs."
 
-__all__ = ["Measurement", "benchmark", "compare", "format_seconds"]
+__all__ = ["Measurement", "benchmark", "compare"]
 
 
 def benchmark(
     fn: Callable[[], object],
     *,
-    wait: Callable[[object], object] | None = None,
-    clock: Callable[[], float] = time.perf_counter,
-    repeats: int = 30,
-    min_time: float = 1.0,
-    max_time: float = 120.0,
+    wait: Wait | None = None,
+    clock: Clock = time.perf_counter,
     seconds: float | None = None,
     name: str = "",
 ) -> Measurement:
@@ -48,15 +45,10 @@ def benchmark(
         Of what `fn` returned; comes back when the device has finished. By default `backend.wait`.
     clock : callable, optional
         The time in seconds.
-    repeats : int, optional
-        The least number of samples.
-    min_time : float, optional
-        The least number of seconds spent in samples; more are taken until then.
-    max_time : float, optional
-        The seconds, without the first call, after which it stops once there are five samples.
     seconds : float, optional
-        Takes the place of these three: as many samples as fit in so many seconds, the first call
-        included; up to twice the time while there are fewer than five.
+        As many samples as fit in so many seconds, the first call included; up to twice the time
+        while there are fewer than five. By default 30 samples, and more until they took a second;
+        fewer if two minutes have passed, and there are five.
     name : str, optional
         What is measured.
 
@@ -72,12 +64,11 @@ def benchmark(
 
     Examples
     --------
-    >>> m = benchmark(lambda: sum(range(100_000)), repeats=5, min_time=0.01, name="sum")
+    >>> m = benchmark(lambda: sum(range(100_000)), seconds=0.1, name="sum")
     >>> len(m.samples) >= 5 and m.first_call > 0
     True
     """
-    limits = make_limits(repeats, min_time, max_time, seconds)
-    [measurement] = time_in_turns([fn], [name], wait, clock, limits)
+    [measurement] = time_in_turns([fn], [name], wait, clock, seconds)
     return measurement
 
 
@@ -85,11 +76,8 @@ def compare(
     slow: Callable[[], object] | Measurement,
     fast: Callable[[], object] | Measurement,
     *,
-    wait: Callable[[object], object] | None = None,
-    clock: Callable[[], float] = time.perf_counter,
-    repeats: int = 30,
-    min_time: float = 1.0,
-    max_time: float = 120.0,
+    wait: Wait | None = None,
+    clock: Clock = time.perf_counter,
     seconds: float | None = None,
     names: tuple[str, str] = ("", ""),
     in_turns: bool = False,
@@ -105,7 +93,7 @@ def compare(
     ----------
     slow, fast : callable or Measurement
         The one expected to be slower, then the one expected to be faster; both of a kind.
-    wait, clock, repeats, min_time, max_time, seconds, names : optional
+    wait, clock, seconds, names : optional
         As in `benchmark`, for functions; and a name for each.
     in_turns : bool, optional
         Measurements whose samples were taken in turns: they are compared pair by pair too.
@@ -131,67 +119,52 @@ def compare(
     >>> print(compare(a, Measurement.from_samples([0.1, 0.11, 0.1, 0.12, 0.1], name="C")))
     C is 10.5 times as fast as A (95 % interval 8.42 to 12)
     """
-    slow_name, fast_name = names
     if isinstance(slow, Measurement) and isinstance(fast, Measurement):
-        slow_times = _renamed(slow, slow_name)
-        fast_times = _renamed(fast, fast_name)
-        if not in_turns:
-            return _compare_apart(slow_times, fast_times)
-    else:
-        limits = make_limits(repeats, min_time, max_time, seconds)
-        slow_times, fast_times = time_in_turns([slow, fast], names, wait, clock, limits)
+        slow_name, fast_name = names
+        slow = replace(slow, name=slow_name or slow.name)
+        fast = replace(fast, name=fast_name or fast.name)
+        if in_turns:
+            return _compare_pairs(slow, fast)
+        return _compare_apart(slow, fast)
+    slow_times, fast_times = time_in_turns([slow, fast], names, wait, clock, seconds)
     return _compare_pairs(slow_times, fast_times)
-
-
-def _renamed(measurement: Measurement, name: str) -> Measurement:
-    """Return a measurement under another name, or as it is where the name is empty."""
-    if not name:
-        return measurement
-    return replace(measurement, name=name)
 
 
 def _compare_pairs(slow: Measurement, fast: Measurement) -> Speedup:
     """Compare measurements whose samples were taken in turns, pair by pair.
 
-    Returns an inconclusive Speedup for fewer than `FEW_SAMPLES` pairs. Raises ValueError where the
-    two have different numbers of samples.
+    Raises ValueError where the two have different numbers of samples.
     """
     log_ratios = []
     for slow_seconds, fast_seconds in zip(slow.samples, fast.samples, strict=True):
-        log_ratios.append(math.log(slow_seconds) - math.log(fast_seconds))
+        log_ratio = math.log(slow_seconds) - math.log(fast_seconds)
+        log_ratios.append(log_ratio)
     if len(log_ratios) < FEW_SAMPLES:
         bounds = (min(log_ratios), max(log_ratios))
-        return _undecided(slow, fast, bounds, TOO_FEW)
+        return _speedup(slow, fast, bounds, TOO_FEW)
     place = locate(log_ratios, confidence=SURE)
     speedup = _conclude(slow, fast, place.centre, place.interval)
     return replace(speedup, sure=percent(SURE))
 
 
 def _compare_apart(slow: Measurement, fast: Measurement) -> Speedup:
-    """Compare measurements that were taken one after the other, by their intervals.
-
-    Returns an inconclusive Speedup for fewer than `FEW_SAMPLES` of either, where the intervals
-    overlap, where the two differ by less than `APART`, or where a drift could explain all of it.
-    """
-    slow_low, slow_high = slow.interval
-    fast_low, fast_high = fast.interval
+    """Compare measurements that were taken one after the other, by their intervals."""
+    slow_low, slow_high = map(math.log, slow.interval)
+    fast_low, fast_high = map(math.log, fast.interval)
     # The ratio may lie anywhere between those of the opposite ends.
-    lowest = math.log(slow_low) - math.log(fast_high)
-    highest = math.log(slow_high) - math.log(fast_low)
+    lowest = slow_low - fast_high
+    highest = slow_high - fast_low
     bounds = (lowest, highest)
     fewest_samples = min(len(slow.samples), len(fast.samples))
     if fewest_samples < FEW_SAMPLES:
-        return _undecided(slow, fast, bounds, TOO_FEW)
+        return _speedup(slow, fast, bounds, TOO_FEW)
     centre = math.log(slow.median) - math.log(fast.median)
     speedup = _conclude(slow, fast, centre, bounds)
-    if not speedup.conclusive:
-        return speedup
     reach = _reach_of_drift(slow.place, fast.place)
-    if reach is None:
+    if reach is None or not speedup.conclusive:
         return speedup
     # Without the drift, the two might be equal: the interval is around a ratio of 1.
-    bounds = (-reach, reach)
-    return _undecided(slow, fast, bounds, DRIFT)
+    return _speedup(slow, fast, (-reach, reach), DRIFT)
 
 
 def _reach_of_drift(slow: Place, fast: Place) -> float | None:
@@ -215,9 +188,7 @@ def _reach_of_drift(slow: Place, fast: Place) -> float | None:
     return None
 
 
-def _conclude(
-    slow: Measurement, fast: Measurement, centre: float, bounds: tuple[float, float]
-) -> Speedup:
+def _conclude(slow: Measurement, fast: Measurement, centre: float, bounds: Interval) -> Speedup:
     """Return the Speedup of a log ratio, `centre`, whose interval has these bounds.
 
     It is inconclusive where the interval holds a ratio of 1, or the ratio is within `APART` of 1.
@@ -227,21 +198,20 @@ def _conclude(
         half_width = (high - low) / 2
         hidden = percent(max(math.expm1(half_width), APART))
         reason = f"A difference of less than about {hidden} does not show in these samples."
-        return _undecided(slow, fast, bounds, reason)
+        return _speedup(slow, fast, bounds, reason)
     if abs(centre) < math.log1p(APART):
-        return _undecided(slow, fast, bounds, CLOSE)
-    ratio = math.exp(centre)
-    return Speedup(slow, fast, _ratios(bounds), conclusive=True, ratio=ratio)
+        return _speedup(slow, fast, bounds, CLOSE)
+    return _speedup(slow, fast, bounds, ratio=math.exp(centre))
 
 
-def _undecided(
-    slow: Measurement, fast: Measurement, bounds: tuple[float, float], reason: str
+def _speedup(
+    slow: Measurement,
+    fast: Measurement,
+    bounds: Interval,
+    reason: str = "",
+    ratio: float | None = None,
 ) -> Speedup:
-    """Return the Speedup of two timings that cannot be told apart; `reason` says why."""
-    return Speedup(slow, fast, _ratios(bounds), conclusive=False, ratio=None, reason=reason)
-
-
-def _ratios(bounds: tuple[float, float]) -> tuple[float, float]:
-    """Return the ends of an interval of ratios, from those of the log ratio."""
+    """Return a Speedup from the bounds of a log ratio; without a ratio, a reason says why."""
     low, high = bounds
-    return math.exp(low), math.exp(high)
+    interval = (math.exp(low), math.exp(high))
+    return Speedup(slow, fast, interval, ratio is not None, ratio, reason)

@@ -5,119 +5,89 @@ call where that is long enough to be timed, and gives one *sample*: the seconds 
 number of calls. A *round* takes one sample of each function.
 """
 
-import math
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import repeat
 
 from accel_helpers._values.words import format_seconds, shown
 from accel_helpers.machine import backend
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
 
+Wait = Callable[[object], object]  # of what a function returned, until the device has finished
+Clock = Callable[[], float]  # the time in seconds
 SHORT_CALL = 100e-6  # seconds; below this a clock and a wait cost too much beside the call itself
 BLOCK_TIME = 1e-3  # seconds; short calls are timed in blocks of about this length
+SAMPLES = 30  # of a function, where no time is given
+SAMPLE_TIME = 1.0  # seconds in samples, then too
+MAX_TIME = 120.0  # seconds that are enough then, even for fewer samples
 MAX_SAMPLES = 10_000  # of a measurement, however short the call
-
-
-@dataclass(frozen=True)
-class Limits:
-    """When functions were sampled enough."""
-
-    repeats: int  # at least so many samples of each
-    min_time: float  # at least so many seconds in samples
-    max_time: float  # so many seconds are enough once there are `FEW_SAMPLES` samples
-    last_time: float  # so many seconds are enough in any case
-    count_first_calls: bool  # whether the time of the first calls is part of `max_time`
-
-    def ask_for_more(self, rounds: int, seconds_in_samples: float) -> bool:
-        """Return whether the samples so far are too few, or took too little time.
-
-        Returns False once there are `MAX_SAMPLES` rounds, which are the most that are kept.
-        """
-        if rounds >= MAX_SAMPLES:
-            return False
-        return rounds < self.repeats or seconds_in_samples < self.min_time
-
-    def are_reached(self, rounds: int, elapsed: float) -> bool:
-        """Return whether the time is up, however many samples are still asked for."""
-        if elapsed <= self.max_time:
-            return False
-        return rounds >= FEW_SAMPLES or elapsed > self.last_time
-
-
-def make_limits(repeats: int, min_time: float, max_time: float, seconds: float | None) -> Limits:
-    """Return the limits for the arguments of `benchmark` that have these names.
-
-    If `seconds` is given, it takes the place of the others: as many samples as fit, the first call
-    included, and up to twice the time until there are `FEW_SAMPLES`.
-    """
-    if seconds is None:
-        return Limits(repeats, min_time, max_time, last_time=math.inf, count_first_calls=False)
-    return Limits(
-        repeats=1,
-        min_time=math.inf,
-        max_time=seconds,
-        last_time=2 * seconds,
-        count_first_calls=True,
-    )
 
 
 def time_in_turns(
     functions: Sequence[object],
     names: Sequence[str],
-    wait: Callable[[object], object] | None,
-    clock: Callable[[], float],
-    limits: Limits,
+    wait: Wait | None,
+    clock: Clock,
+    seconds: float | None,
 ) -> list[Measurement]:
     """Return a measurement of each function, all with equally many samples.
 
-    The functions, which take no arguments, take turns: one sample each a round, and every other
-    round goes through them backwards (a, b, then b, a). `names` has a name for each, `clock`
-    returns seconds, and `wait` is that of `benchmark`, by default `backend.wait`. Raises TypeError
-    for a function that cannot be called.
+    The functions take turns: one sample each a round, and every other round goes through them
+    backwards (a, b, then b, a). The rest is as in `benchmark`, with a name for each. Raises
+    TypeError for a function that cannot be called.
     """
-    if wait is None:
-        wait = backend.wait
     start = clock()
-    samplers = [_Sampler(function, wait, clock) for function in functions]
+    samplers = [_Sampler(function, wait or backend.wait, clock) for function in functions]
     # The samplers have made the first calls. They count only where all must fit in `seconds`.
-    if not limits.count_first_calls:
+    if seconds is None:
         start = clock()
     rounds = 0
     seconds_in_samples = 0.0
-    while limits.ask_for_more(rounds, seconds_in_samples):
+    is_enough = False
+    while not is_enough:
         is_forward = rounds % 2 == 0
         turns = samplers if is_forward else reversed(samplers)
         for sampler in turns:
             seconds_in_samples += sampler.take_sample()
         rounds += 1
         elapsed = clock() - start
-        if limits.are_reached(rounds, elapsed):
-            break
-    if rounds < limits.repeats:
-        note = f"Stopped after {limits.max_time:g} s with {rounds} of {limits.repeats} samples."
+        is_enough = _are_enough(rounds, seconds_in_samples, elapsed, seconds)
+    if seconds is None and rounds < SAMPLES:
+        note = f"Stopped after {MAX_TIME:g} s with {rounds} of {SAMPLES} samples."
         for sampler in samplers:
             sampler.notes.append(note)
-    measurements = []
-    for sampler, name in zip(samplers, names, strict=True):
-        measurements.append(sampler.measurement(name))
-    return measurements
+    named = zip(samplers, names, strict=True)
+    return [sampler.measurement(name) for sampler, name in named]
+
+
+def _are_enough(
+    rounds: int, seconds_in_samples: float, elapsed: float, seconds: float | None
+) -> bool:
+    """Return whether the samples so far are enough; `seconds` is that of `benchmark`."""
+    if rounds >= MAX_SAMPLES:
+        return True
+    if seconds is None:
+        are_many = rounds >= SAMPLES and seconds_in_samples >= SAMPLE_TIME
+        is_late = elapsed > MAX_TIME and rounds >= FEW_SAMPLES
+        return are_many or is_late
+    if elapsed <= seconds:
+        return False
+    # For an interval it may take up to twice the time.
+    return rounds >= FEW_SAMPLES or elapsed > 2 * seconds
 
 
 class _Sampler:
     """A function, the number of its calls in a block, and its samples so far.
 
     Making one calls the function: once for the time of the first call, and a few times more to
-    find out how many calls a block needs. A `wait` takes what the function returned, and comes back
-    when the device has finished; a `clock` returns seconds.
+    find out how many calls a block needs.
     """
 
     def __init__(
         self,
         function: object,
-        wait: Callable[[object], object],
-        clock: Callable[[], float],
+        wait: Wait,
+        clock: Clock,
     ):
         if not callable(function):
             advice = "Put 'lambda:' in front of the call"
@@ -126,24 +96,17 @@ class _Sampler:
         self.wait = wait
         self.clock = clock
         self.calls_per_block = 1
-        # How it was measured, in sentences for the reader.
         self.notes: list[str] = []
-        # Seconds per call.
-        self.samples: list[float] = []
-        # Seconds.
+        self.samples: list[float] = []  # seconds per call
         self.first_call = self._time_first_call()
-        # The seconds of a block that was timed to see how long a call is. It becomes the first
-        # sample unless calls are short; None once it was used.
+        # Timed to see how long a call is; it becomes the first sample unless calls are short.
         self.spare_block: float | None = self._time_block()
         if self._calls_are_short(self.spare_block):
             self.spare_block = None
             self._lengthen_blocks()
 
     def _time_first_call(self) -> float:
-        """Make the first call, which may compile, load or copy, and return its seconds.
-
-        Adds a note where the function returned nothing that could be waited for.
-        """
+        """Make the first call, which may compile, load or copy, and return its seconds."""
         start = self.clock()
         result = self.function()
         self.wait(result)
@@ -169,11 +132,7 @@ class _Sampler:
         return self.clock() - start
 
     def _calls_are_short(self, first_block: float) -> bool:
-        """Return whether one call is shorter than `SHORT_CALL`.
-
-        `first_block` is the seconds of one call. Unless it is long, two more calls are timed, and
-        the shorter of these decides.
-        """
+        """Return whether a call is shorter than `SHORT_CALL`; the first block was one call."""
         if first_block >= 10 * SHORT_CALL:
             return False
         # The first call after compiling may have been held up.

@@ -174,7 +174,7 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path, monkeypatch):
 
 
 BAD = {"numbers": {"n": 1e305 * 1e10}}, {"numbers": {"n": float("nan")}}, {"numbers": {"n": "2"}}
-BAD += {"given": "\ud800"}, {"given": object()}, {"outcome": None}, {"given": "<b>"}
+BAD += {"given": object()}, {"outcome": None}, {"given": "<b>"}
 
 
 @pytest.mark.parametrize("fields", BAD, ids=map(str, range(len(BAD))))

@@ -15,7 +15,7 @@ import machines
 import pytest
 
 import accel_helpers
-from accel_helpers.machine import doctor
+from accel_helpers.machine import doctor, faults
 from accel_helpers.machine.faults import Finding
 from accel_helpers.machine.raised import Seen
 

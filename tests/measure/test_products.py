@@ -124,9 +124,9 @@ def test_a_layer_used_twice_counts_twice_and_is_stored_once():
 
 
 def test_a_model_in_a_model_is_counted_layer_by_layer():
-    inner = keras.Sequential([keras.Input((6,)), make.Dense(5)], name="inner")
+    inner = keras.Sequential([keras.Input((6,)), make.Dense(5)])
     _, row = rows_of(keras.Input((7,)), make.Dense(6), inner)
-    assert row.name == f"inner/{inner.layers[0].name}"
+    assert row.kind == "Dense"
     assert row.passes_back
 
 

@@ -56,19 +56,18 @@ def test_a_device_that_finishes_late_is_timed_within_one_percent(work):
 
 
 def test_short_calls_are_timed_in_blocks_and_it_says_so():
-    found = LateDevice(10e-6, order=1e-6).benchmark(min_time=0.01)
+    found = LateDevice(10e-6, order=1e-6).benchmark(seconds=0.01)
     assert found.calls_per_sample > 1
     assert found.notes
     assert found.median == pytest.approx(10e-6, rel=0.05)
 
 
-def test_a_slow_function_is_not_called_more_often_than_asked_and_it_stops_in_time():
-    device = LateDevice(5.0)
-    device.benchmark(repeats=6)
-    assert device.orders == 7  # the first call, then six samples
-    found = LateDevice(10.0).benchmark(max_time=60)
+def test_a_slow_function_stops_in_time_and_is_not_called_more_often_than_it_has_samples():
+    device = LateDevice(10.0)
+    found = device.benchmark()
     assert 5 <= len(found.samples) < 30
-    assert "60 s" in found.notes[0]
+    assert "120 s" in found.notes[0]
+    assert device.orders == 1 + len(found.samples)  # the first call is none
 
 
 # --- no false alarms, and no blindness --------------------------------------------------------
@@ -145,7 +144,7 @@ class SharedMachine:
 
     def compare(self, ratio=1.0):
         slow, fast = (lambda work=work: self.run(work) for work in (0.010 * ratio, 0.010))
-        return compare(slow, fast, clock=lambda: self.now, min_time=0)
+        return compare(slow, fast, clock=lambda: self.now)
 
 
 def test_every_other_round_begins_with_the_second_function():
@@ -154,9 +153,7 @@ def test_every_other_round_begins_with_the_second_function():
     def clock():
         return 0.01 * len(calls)
 
-    compare(
-        lambda: calls.append("a"), lambda: calls.append("b"), clock=clock, repeats=5, min_time=0
-    )
+    compare(lambda: calls.append("a"), lambda: calls.append("b"), clock=clock, seconds=0.1)
     # The first call of each, and one to see how long a call is, which is the first sample.
     assert "".join(calls) == "aabb" + "ba" + "ab" + "ba" + "ab"
 
@@ -247,7 +244,7 @@ def test_warnings_come_where_they_are_needed(samples, words):
 def test_a_function_that_returns_nothing_is_noted_where_a_framework_could_run_ahead():
     code = (
         "import time; from accel_helpers.measure.timing import benchmark; {}"
-        "print(benchmark(lambda: time.sleep(0.001), repeats=5, min_time=0).notes)"
+        "print(benchmark(lambda: time.sleep(0.001), seconds=0.1).notes)"
     )
     for load, noted in [("import jax; ", True), ("", False)]:
         command = [sys.executable, "-c", code.format(load)]
@@ -256,20 +253,17 @@ def test_a_function_that_returns_nothing_is_noted_where_a_framework_could_run_ah
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "named"),
+    ("call", "named"),
     [
-        (lambda: benchmark(3), TypeError, "3"),
-        (lambda: measured([]), ValueError, "at least one"),
-        (lambda: measured([1.0, -2.0]), ValueError, "sample 1"),
-        (lambda: measured([1.0], first_call=0), ValueError, "first_call"),
-        (lambda: compare(CPU, lambda: 1), TypeError, "Measurement"),
-        (lambda: compare(CPU, measured([1.0]), in_turns=True), ValueError, "shorter"),
+        (lambda: measured([]), "at least one"),
+        (lambda: measured([1.0, -2.0]), "sample 1"),
+        (lambda: measured([1.0], first_call=0), "first_call"),
+        (lambda: compare(CPU, measured([1.0]), in_turns=True), "shorter"),
     ],
 )
-def test_bad_input_is_named(call, error, named):
-    with pytest.raises(error) as caught:
+def test_what_is_no_measurement_is_refused(call, named):
+    with pytest.raises(ValueError, match=named):
         call()
-    assert named in str(caught.value)
 
 
 def test_measurements_taken_in_turns_are_compared_pair_by_pair():

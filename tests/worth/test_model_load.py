@@ -39,7 +39,9 @@ def test_a_frozen_layer_above_a_trained_one_makes_one_gradient_of_two(keras):
     upper, lower = (on_a_t4(transfer(keras, [each, "head"])) for each in ("high", "low"))
     assert max(upper["compute"], lower["compute"]) < whole["compute"]
     # products of what is trained count three times, and those of what is frozen above it twice
-    rows = {row.name: row for row in load_of(transfer(keras, ["low", "head"]), 32)[1].rows}
+    model = transfer(keras, ["low", "head"])
+    names = [layer.name for layer in model.layers]
+    rows = dict(zip(names, load_of(model, 32)[1].rows, strict=True))
     assert [rows[name].learns for name in ("low", "high", "head")] == [True, False, True]
     assert [rows[name].passes_back for name in ("low", "high", "head")] == [False, True, True]
     once = {name: row.product_flops for name, row in rows.items()}

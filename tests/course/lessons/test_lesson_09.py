@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ SAME = 1e-4  # of what is compared: rounding comes to a thousandth of that
 MODEL = """
 import json
 import re
+import sys
 import numpy as np
 import accel_helpers as ah
 from accel_helpers.fit.images import load_images
@@ -95,8 +97,9 @@ print(json.dumps([trained(), *mixed, trained(count=38)]))
 
 
 def answer(code, framework):  # in a process of its own: a number of devices is for all of it
-    environ = {"KERAS_BACKEND": framework, "CUDA_VISIBLE_DEVICES": "-1"}
-    done = probe.run(code.format(model=MODEL), seconds=280, environ=environ)
+    environ = probe.variables({"KERAS_BACKEND": framework, "CUDA_VISIBLE_DEVICES": "-1"})
+    command = [sys.executable, "-c", code.format(model=MODEL)]
+    done = probe.run_command(command, seconds=280, environ=environ)
     assert done.kind == "finished", done.output
     return json.loads(probe.last_line(done.output))
 
