@@ -154,37 +154,37 @@ def _is_empty(choice: object) -> bool:
     return text == "''" or "Ellipsis" in text
 
 
+@dataclass(frozen=True)
 class WordCheck(Check):
-    """An exercise in which a choice is made for each key of a dictionary.
+    """An exercise in which a choice is made for each key of a dictionary."""
 
-    A subclass sets `truth`, such as {"A": "waiting"}; `allowed`, the choices; `done`, the message
-    where all is right; and `slips`: (message, hint) by key and wrong choice. What is empty there is
-    taken from the choice "", which stands for all others.
-    """
-
-    # What may be chosen, in words: by default the choices, one after the other.
-    hint = ""
+    truth: Mapping  # the choice for each key
+    allowed: Sequence[str]
+    done: str  # what to say where all is right
+    # (message, hint) by key and wrong choice; what is empty there is taken from the choice "",
+    # which stands for all others.
+    slips: Mapping[tuple, tuple[str, str]]
+    how: str = ""  # what may be chosen, in words: by default the choices, one after the other
 
     def grade(self, answer: object) -> str:
         """Compare the choices; other keys are ignored. Returns and raises as every check does."""
-        hint = self.hint or f"Choose from: {', '.join(self.allowed)}."
+        hint = self.how or f"Choose from: {', '.join(self.allowed)}."
         if not isinstance(answer, dict):
             raise Told(f"A dictionary is needed; got {shown(answer)}.", hint)
         missing = [str(key) for key in self.truth if _is_empty(answer.get(key, ...))]
         if missing:
             raise Told(f"Still empty: {', '.join(missing)}.", hint)
-        choices = {key: meant(answer[key], self.allowed) for key in self.truth}
-        wrong = [key for key, choice in choices.items() if choice != self.truth[key]]
+        chosen = {key: meant(answer[key], self.allowed) for key in self.truth}
+        wrong = [key for key, choice in chosen.items() if choice != self.truth[key]]
         if not wrong:
             return self.done
         # One thing at a time: only the first wrong answer gets a message.
         key = wrong[0]
         given = shown(answer[key])
-        choice = choices[key]
-        if choice is None:
+        if chosen[key] is None:
             raise Told(f"{key} is {given}, and that is not a choice.", hint)
-        own_message, own_hint = self.slips[key].get(choice, ("", ""))
-        message, usual_hint = self.slips[key].get("", ("", ""))
+        own_message, own_hint = self.slips.get((key, chosen[key]), ("", ""))
+        message, usual_hint = self.slips.get((key, ""), ("", ""))
         text = own_message or message or f"it is not {given}."
-        right = len(choices) - len(wrong)
-        raise Told(f"{right} of {len(choices)} are right. {key}: {text}", own_hint or usual_hint)
+        count = len(chosen) - len(wrong)
+        raise Told(f"{count} of {len(chosen)} are right. {key}: {text}", own_hint or usual_hint)

@@ -16,7 +16,6 @@ from accel_helpers.measure.measurement import FEW_SAMPLES
 UNCLEAR = "cannot be told"
 NOT_MEASURED = "not measured yet"
 PUBLISHED = "by published figures"
-__all__ = ["fill", "my_claims"]
 
 
 @dataclass(frozen=True)

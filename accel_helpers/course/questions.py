@@ -20,7 +20,6 @@ NOT_FOUND = "not available: the standard answer"
 THIS_EXAM = ("E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8", "E9", "E10")
 DATA = Path(__file__).parent / "data"
 QUESTIONS = Path(__file__).parent / "questions"
-__all__ = ["bank"]
 
 
 @dataclass(frozen=True)

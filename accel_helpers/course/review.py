@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from accel_helpers.course import questions, quiz
 from accel_helpers.course.quiz_widget import Shown
 
-__all__ = ["both_answers", "missed"]
-
 
 @dataclass(frozen=True)
 class ExamAnswer:
