@@ -8,15 +8,8 @@ from accel_helpers.course import lessons, predict, quiz, record
 from accel_helpers.course.checks import Result
 from accel_helpers.course.kept import numbers_of
 from accel_helpers.course.outcomes import outcome_of
-from accel_helpers.course.places import Place, places
+from accel_helpers.course.places import Place, Sentence, places
 from accel_helpers.measure import pictures
-
-
-class Sentence(str):
-    """A sentence in Markdown: a notebook sets it, and elsewhere its text is shown."""
-
-    __repr__ = str.__str__
-    _repr_markdown_ = str.__str__
 
 
 @dataclass(frozen=True)
@@ -104,13 +97,9 @@ class Lesson:
         """Show the lesson's questions; put the call last in a cell, and the form appears."""
         return quiz.show_quiz(self.number)
 
-    def gather(self, folder: str = ".") -> Sentence:
-        """Merge the records in a folder into yours, such as those of other lessons' machines."""
-        return Sentence(record.gather(folder))
-
-    def hand_in(self) -> Sentence:
-        """Write the file for the class and say where it lies: no guess or answer is in it."""
-        return Sentence(record.hand_in())
+    # The records in a folder become one, and the file for the class is written.
+    gather = staticmethod(record.gather)
+    hand_in = staticmethod(record.hand_in)
 
     def _path(self, id: str) -> str:
         """Return the name under which guesses and measurements of a place are kept."""

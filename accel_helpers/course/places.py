@@ -21,6 +21,13 @@ HEADING = re.compile(r"^## (.+)\n", re.MULTILINE)
 OUTCOME = re.compile(r"^\[([^\]\n]+)\](?=\s)", re.MULTILINE)
 
 
+class Sentence(str):
+    """A sentence in Markdown: a notebook sets it, and elsewhere its text is shown."""
+
+    __repr__ = str.__str__
+    _repr_markdown_ = str.__str__
+
+
 @dataclass(frozen=True)
 class Place:
     """One place of a lesson: what is asked, drawn or said there."""

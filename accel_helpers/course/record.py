@@ -16,6 +16,7 @@ from pathlib import Path
 
 from accel_helpers._values import records
 from accel_helpers._values.records import DataError
+from accel_helpers.course.places import Sentence
 from accel_helpers.machine import runtime
 
 NAME = "course_record.json"
@@ -68,43 +69,18 @@ def _machine() -> Mapping[str, str]:
 def keep(*entries: Entry) -> str:
     """Put entries on the record; return "", or a sentence where they could not be written.
 
-    It never raises: what could not be written stays in memory, for `everything` and the next call.
+    What could not be written stays in memory, for `everything` and the next call.
     """
-    # With anything that cannot be read again the whole file would be lost.
-    try:
-        for new in entries:
-            _waiting.append(records.read(Entry, asdict(new), new.place))
-    except (TypeError, ValueError, OverflowError) as error:
-        return f"Not saved: {error!s:.200}"
-    return _write()
-
-
-def _write() -> str:
-    """Write what waits beside what is in the file; return "", or why it could not be written."""
+    _waiting.extend(entries)
     file = path()
     try:
-        with _alone(file.parent):
-            store(merged(load(file) + _waiting), file)
+        store(merged(load(file) + _waiting), file)
     except DataError as error:
         return f"Not saved, so that nothing is lost: {error} Move that file away to start anew."
     except OSError as error:
         return f"Not saved: {file.name} cannot be written here ({error.strerror})."
     _waiting.clear()
     return ""
-
-
-@contextlib.contextmanager
-def _alone(folder: Path):
-    """Have other kernels wait that write here, where the system can."""
-    with contextlib.ExitStack() as stack:
-        # Windows and a browser have no such lock, and a mounted Drive may have none.
-        with contextlib.suppress(ImportError, OSError):
-            import fcntl
-
-            handle = os.open(folder, os.O_RDONLY)
-            stack.callback(os.close, handle)
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
 
 
 def store(entries: Iterable[Entry], file: Path) -> None:
@@ -150,7 +126,7 @@ def measurements(entries: Iterable[Entry]) -> list[Entry]:
     return [each for each in entries if not each.place.startswith(PRIVATE)]
 
 
-def gather(folder: str = ".") -> str:
+def gather(folder: str = ".") -> Sentence:
     """Merge the records in a folder into this page's; return what came of it, in lines."""
     lines = []
     for file in sorted(Path(folder).glob("course_record*.json")):
@@ -158,16 +134,16 @@ def gather(folder: str = ".") -> str:
             _waiting.extend(load(file))
         except (DataError, OSError) as error:
             lines.append(f"Not used: {error}")
-    lines.append(_write() or f"{len(everything())} results are on your record.")
-    return "\n".join(lines)
+    lines.append(keep() or f"{len(everything())} results are on your record.")
+    return Sentence("\n".join(lines))
 
 
-def hand_in() -> str:
-    """Write the file for the class, measurements and machines alone; return what came of it."""
+def hand_in() -> Sentence:
+    """Write the file for the class, with no guess or answer in it; return what came of it."""
     file = path().with_name(HANDED_IN)
     try:
         measured = measurements(merged(load(path()) + _waiting))
         store(measured, file)
     except (DataError, OSError) as error:
-        return f"Not written: {error}"
-    return f"{file}: {len(measured)} results, with no guess, answer or paper."
+        return Sentence(f"Not written: {error}")
+    return Sentence(f"{file}: {len(measured)} results, with no guess, answer or paper.")

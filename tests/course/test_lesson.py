@@ -60,7 +60,7 @@ def test_only_the_sentence_that_holds_is_shown(page):
 
 
 def test_a_guess_is_asked_for_kept_and_held_against_what_came_out(page, capsys):
-    assert page.ask("choice").choices == ("a", "b")
+    assert page.ask("choice").place.choices == ("a", "b")
     predict.guess("00/choice", "a")
     assert page.reveal("choice", "b") == "Then."
     assert "You guessed a; what came out: b." in capsys.readouterr().out
