@@ -85,24 +85,18 @@ class Question:
         """
         answers = {}
         if self.exam:
-            answers[f"{heading(self)}:"] = self.material
+            answers[f"{heading(self.label, self.further)}:"] = self.material
         if self.today:
             answers[f"True today (checked {self.as_of}):"] = self.today
         return answers
 
 
-def heading(asked) -> str:
+def heading(label: str, further: bool) -> str:
     """Return the heading of the material's answer to a question: whose it is, how we know it."""
-    if asked.label == NOT_FOUND:
+    if label == NOT_FOUND:
         return "The usual answer (the material's text was not found)"
-    whose = "another" if asked.further else "the"
-    return f"What {whose} exam's material answers ({asked.label})"
-
-
-def stored(path: Path, name: str, row: type) -> tuple:
-    """Return the tables of one name in a TOML file of the course, each as a dataclass `row`."""
-    tables = records.load(path, "file of the course")
-    return records.read(tuple[row, ...], tables[name], path.name)
+    whose = "another" if further else "the"
+    return f"What {whose} exam's material answers ({label})"
 
 
 @functools.cache
@@ -116,6 +110,7 @@ def bank() -> Mapping[str, Question]:
     """
     by_id = {}
     for path in sorted(QUESTIONS.glob("*.toml")):
-        for question in stored(path, "question", Question):
+        rows = records.load(path, "file of the course")["question"]
+        for question in records.read(tuple[Question, ...], rows, path.name):
             by_id[question.id] = question
     return by_id

@@ -11,17 +11,15 @@ from hypothesis import strategies as st
 
 from accel_helpers._values import records
 from accel_helpers._values.records import DataError
-from accel_helpers.course import questions, record, review
+from accel_helpers.course import questions, record
 
 WHEN = "2026-11-22T10:00:00+00:00"
 SCHEMAS = {
     "03.toml": dict[Literal["question"], tuple[questions.Question, ...]],
-    "exam_answers.toml": dict[Literal["answer"], tuple[review.ExamAnswer, ...]],
     "course_record.json": tuple[record.Entry, ...],
 }
 GOOD = {
     "03.toml": records.load(questions.QUESTIONS / "03.toml", ""),
-    "exam_answers.toml": records.load(questions.DATA / "exam_answers.toml", ""),
     "course_record.json": [
         {
             "place": "03/race",
@@ -32,7 +30,7 @@ GOOD = {
         }
     ],
 }
-Q, A, P = GOOD
+Q, P = GOOD
 
 
 def read(name, tables):
@@ -47,8 +45,6 @@ def read(name, tables):
         (Q, ("question", 0, "tolerance"), "wide", "question, 1, tolerance"),
         (Q, ("question", 0, "colour"), 1, "'colour'"),
         (Q, ("question", 0, "options", "a", "text"), 1, "options, a, text"),
-        (A, ("answer", 0, "differs"), "no", "answer, 1, differs"),
-        (A, ("answer", 0, "as_of"), "2026-11-22", "answer, 1, as_of: must be a date"),
         (P, (0,), {}, "'place'"),
         (P, (0, "place"), None, "1, place"),
         (P, (0, "outcome"), "x" * 30_000, "1, outcome"),
