@@ -4,10 +4,11 @@ Up to tf.data each stage keeps the changes before it; resident takes the place o
 and the last one goes back to the small batch, since a large one can cost accuracy.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from math import ceil
 
 from accel_helpers._values.words import wrapped
 from accel_helpers.course.quickstart import quickstart_model
@@ -138,7 +139,7 @@ def measure_climb(images: Images, *, seconds: float = 10.0) -> Climb:
     count = min(len(x), images.different, LEARNING_PICTURES)
     accuracy = {}
     for size in (BATCH_SIZE, LARGE_BATCH):
-        accuracy[size] = _accuracy(images, count, size)
+        accuracy[size] = _accuracy(x[:count], images, size)
     stages = []
     for name in climbed:
         epoch = Measurement.from_samples(epochs_of(turns[name]), name=name)
@@ -158,14 +159,12 @@ def trainings_of(x, y) -> tuple[dict[str, Training], list[str]]:
 
     They come in the order in which they are begun, since there may be no time for the last ones.
     """
-
-    def training(batch_size: int, **compiled: Any) -> Training:
-        make_model = partial(quickstart_model, dropout=0, **compiled)
-        arguments = {"x": x, "y": y, "batch_size": batch_size}
-        return Training(make_model, arguments, -(-len(x) // batch_size))
-
-    small = training(BATCH_SIZE)
-    large = training(LARGE_BATCH)
+    # A stage keeps the options of `compile` of the stages before it.
+    make_model: Callable = partial(quickstart_model, dropout=0)
+    small = Training(
+        make_model, {"x": x, "y": y, "batch_size": BATCH_SIZE}, ceil(len(x) / BATCH_SIZE)
+    )
+    large = replace(small.changed(batch_size=LARGE_BATCH), steps=ceil(len(x) / LARGE_BATCH))
     trainings = {
         DEFAULT: small,
         BIGGER: large,
@@ -173,37 +172,34 @@ def trainings_of(x, y) -> tuple[dict[str, Training], list[str]]:
         RESIDENT: resident_training(large),
     }
     notes = []
-    # The options of `compile` so far: a stage keeps those of the stages before it.
-    options: dict[str, Any] = {}
     if backend.groups_steps():
-        options["steps_per_execution"] = GROUP
-        trainings[GROUPED] = training(LARGE_BATCH, **options)
+        make_model = partial(make_model, steps_per_execution=GROUP)
+        trainings[GROUPED] = large.with_model(make_model)
     else:
         notes.append("Steps per execution are left out: this Keras loops over them in Python.")
     if backend.framework() == "jax":
         notes.append("XLA is on in all stages: without it, Keras on JAX compiles nothing.")
     else:
-        options["jit_compile"] = True
-        trainings[XLA] = training(LARGE_BATCH, **options)
+        make_model = partial(make_model, jit_compile=True)
+        trainings[XLA] = large.with_model(make_model)
     if "tensorflow" in runtime.describe().frameworks:
         import tensorflow as tf
 
         # This makes and shuffles the batches itself.
         pictures = tf.data.Dataset.from_tensor_slices((x, y)).cache().shuffle(len(x))
         pipeline = pictures.batch(LARGE_BATCH).prefetch(tf.data.AUTOTUNE)
-        of_pipeline = training(LARGE_BATCH, **options)
-        trainings[TF_DATA] = of_pipeline.changed(x=pipeline, y=None, batch_size=None)
+        of_pipeline = large.changed(x=pipeline, y=None, batch_size=None)
+        trainings[TF_DATA] = of_pipeline.with_model(make_model)
     else:
         notes.append("tf.data is left out: TensorFlow is not installed here.")
     return trainings, notes
 
 
-def _accuracy(images: Images, count: int, batch_size: int) -> tuple[float, ...]:
-    """Train a model with each seed, and return the share of right test pictures."""
+def _accuracy(x, images: Images, batch_size: int) -> tuple[float, ...]:
+    """Train a model on the first pictures, x, with each seed; return the shares of right ones."""
     import keras
 
-    x = images.x_train[:count].astype("float32") / 255
-    y = images.y_train[:count]
+    y = images.y_train[: len(x)]
     x_test = images.x_test.astype("float32") / 255
     make_model = partial(quickstart_model, dropout=0, seed=None)
     fit = {"batch_size": batch_size, "epochs": LEARNING_EPOCHS}
