@@ -161,9 +161,8 @@ def trainings_of(x, y) -> tuple[dict[str, Training], list[str]]:
     """
     # A stage keeps the options of `compile` of the stages before it.
     make_model: Callable = partial(quickstart_model, dropout=0)
-    small = Training(
-        make_model, {"x": x, "y": y, "batch_size": BATCH_SIZE}, ceil(len(x) / BATCH_SIZE)
-    )
+    arguments = {"x": x, "y": y, "batch_size": BATCH_SIZE}
+    small = Training(make_model, arguments, ceil(len(x) / BATCH_SIZE))
     large = replace(small.changed(batch_size=LARGE_BATCH), steps=ceil(len(x) / LARGE_BATCH))
     trainings = {
         DEFAULT: small,

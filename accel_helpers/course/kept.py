@@ -1,4 +1,4 @@
-"""What the record keeps of a result: its numbers, by what they are of."""
+"""What the record keeps of a result: the numbers that the summary, claims or board read."""
 
 import math
 import statistics
@@ -8,17 +8,14 @@ from numbers import Real
 from accel_helpers.course.climb import RESIDENT, TF_DATA, Climb, Stage
 from accel_helpers.course.facts import FourFacts
 from accel_helpers.course.stored_steps import Product
-from accel_helpers.fit.parts import Parts
-from accel_helpers.fit.profile_result import Profile
-from accel_helpers.fit.time_fit import FitTiming
 from accel_helpers.machine.hardware import Plausibility
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.scores import Score
 
-MOST = 20  # numbers of a list that are kept one by one; of a longer one the mean and the count
+MOST = 20  # numbers of an array that are kept one by one; of a longer one the mean and the count
 
-# of these classes one attribute is kept
-INNER = {FitTiming: "epochs", Plausibility: "time", FourFacts: "faster", Profile: "parts"}
+# Of these classes one attribute is kept.
+INNER = {Plausibility: "time", FourFacts: "faster"}
 
 
 def numbers_of(result: object, words: str = "") -> dict[str, float]:
@@ -44,14 +41,18 @@ def _parts(result: object) -> list[tuple]:
     # Arrays.
     if hasattr(kept, "tolist"):
         kept = kept.tolist()
+        if len(kept) > MOST:
+            return [("mean", statistics.fmean(kept)), ("count", len(kept))]
     if isinstance(kept, Mapping):
         return [*kept.items()]
     if not isinstance(kept, list | tuple):
         return []
-    if len(kept) > MOST and all(isinstance(part, Real) for part in kept):
-        return [("mean", statistics.fmean(kept)), ("count", len(kept))]
-    # What is no number has names of its own.
-    return [(f"#{n}" if isinstance(part, Real) else "", part) for n, part in enumerate(kept, 1)]
+    parts = []
+    for number, part in enumerate(kept, 1):
+        # What is no number has names of its own.
+        name = f"#{number}" if isinstance(part, Real) else ""
+        parts.append((name, part))
+    return parts
 
 
 def _of_class(result):
@@ -65,13 +66,10 @@ def _of_class(result):
             return {result.name: seconds | others}
         case Speedup():
             return {"": [result.slow, result.fast], **_times(result)}
-        case Parts():
-            return {f"{part} seconds": seconds for part, seconds in result.seconds.items()}
         case Score():
             return {f"{result.name} accuracy": result.accuracy}
         case Product():
-            cycles = result.estimated_cycles
-            return {"instructions": result.instructions, "estimated cycles": cycles}
+            return {"instructions": result.instructions}
         case Stage():
             mean = statistics.fmean(result.accuracy)
             ends = min(result.accuracy), max(result.accuracy)

@@ -41,7 +41,8 @@ DEFAULTS = {
 def claims() -> tuple[SimpleNamespace, ...]:
     """Return the claims that come with the course."""
     tables = records.load(DATA / "claims.toml", "file of the course")
-    return tuple(SimpleNamespace(**{**DEFAULTS, **row}) for row in tables["claim"])
+    rows = [{**DEFAULTS, **row} for row in tables["claim"]]
+    return tuple(SimpleNamespace(**row) for row in rows)
 
 
 @dataclass(frozen=True)

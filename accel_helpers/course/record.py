@@ -89,12 +89,16 @@ def store(entries: Iterable[Entry], file: Path) -> None:
     records.write_whole(file.resolve(), json.dumps(tables, indent=1) + "\n")
 
 
-def load(file: Path) -> list[Entry]:
-    """Read a record; without a file it is empty. Raises DataError or OSError for no record."""
+def load(file: Path, name: str = "") -> list[Entry]:
+    """Read a record; without a file it is empty. Raises DataError or OSError for no record.
+
+    The error calls it by the name, or by where it lies.
+    """
     if not file.exists():
         return []
-    tables = records.load(file, "record", str(file))
-    return [*records.read(tuple[Entry, ...], tables, str(file))]
+    name = name or str(file)
+    tables = records.load(file, "record", name)
+    return [*records.read(tuple[Entry, ...], tables, name)]
 
 
 def merged(entries: Iterable[Entry]) -> list[Entry]:

@@ -17,7 +17,8 @@ def answers() -> tuple[SimpleNamespace, ...]:
     it, and `for_the_exam` the heading of the material's answer.
     """
     found = []
-    for row in records.load(questions.DATA / "exam_answers.toml", "file of the course")["answer"]:
+    tables = records.load(questions.DATA / "exam_answers.toml", "file of the course")
+    for row in tables["answer"]:
         further = row["number"] not in questions.THIS_EXAM
         heading = questions.heading(row["label"], further)
         row |= {"further": further, "for_the_exam": heading}

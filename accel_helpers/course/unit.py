@@ -116,7 +116,7 @@ class MatrixUnit:
         Raises
         ------
         ValueError
-            Where a matrix has not two dimensions or is empty, or the shapes do not fit each other.
+            NumPy's, where the shapes do not fit each other.
 
         Examples
         --------

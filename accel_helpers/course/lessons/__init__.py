@@ -27,13 +27,15 @@ def _word_check(text: str) -> WordCheck:
     """Return the check that a part of ``data/exercises.md`` describes; its first lines say how."""
     head, rows = cut(OUTCOME, text)
     fields = dict(line.split(": ", 1) for line in head.splitlines())
-    right = dict(pair.split(" ", 1) for pair in fields["right"].split(" | "))
+    pairs = fields["right"].split(" | ")
+    right = dict(pair.split(" ", 1) for pair in pairs)
+    choices = fields["choices"].split(" | ")
     slips = {}
     for row, said in rows.items():
         key, _, choice = row.partition(" ")
         message, _, hint = said.partition("> ")
         slips[key, choice] = (message.strip(), hint)
-    return WordCheck(right, fields["choices"].split(" | "), fields["done"], slips)
+    return WordCheck(right, choices, fields["done"], slips)
 
 
 def drawings(number: str) -> dict[str, Callable[..., Picture]]:
