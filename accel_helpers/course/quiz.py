@@ -81,19 +81,17 @@ def answer(name: str, given: str | float) -> Grade:
 
     Raises
     ------
+    KeyError
+        Where there is no such question.
     ValueError
-        Where there is no such question, or the answer cannot be graded.
+        Where the answer cannot be graded.
 
     Examples
     --------
     >>> answer("03/speed_up", "c").verdict
     'right'
     """
-    question = questions.bank().get(name)
-    if question is None:
-        raise ValueError(
-            f"a question is named by its id, such as '03/speed_up'; got {shown(name)}."
-        )
+    question = questions.bank()[name]
     grade = grading.grade(question, given)
     if grade.answer == "":
         raise ValueError(f"No answer yet. {question.how}")
@@ -125,9 +123,8 @@ def overview() -> str:
     for question, entry in answers().items():
         if question.quiz and entry.outcome != WRONG:
             right[question.lesson] += 1
-    lessons = []
-    for lesson, count in sorted(right.items()):
-        lessons.append(f"lesson {lesson} {count} of {len(show_quiz(lesson).questions)}")
+    asked = Counter(question.lesson for question in questions.bank().values() if question.quiz)
+    lessons = [f"lesson {lesson} {right[lesson]} of {asked[lesson]}" for lesson in sorted(right)]
     exam = "No practice exam yet."
     # The newest comes last.
     for number, paper in record.newest("paper/").items():
