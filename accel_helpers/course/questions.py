@@ -2,7 +2,7 @@
 
 import datetime
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,10 +41,10 @@ class Question:
     stem: str  # what is asked; words in backticks are code
     options: Mapping[str, Option]  # by letter
     right: str  # the letters of the options that are right today, "ac"; of steps in order, "cab"
-    source: tuple[str, ...]  # addresses, or places in the course
+    source: Sequence[str]  # addresses, or places in the course
     kind: str = "one"  # a key of HOW
     expected: str = ""  # the letters that the exam's material answers, where they are others
-    exam: tuple[str, ...] = ()  # the exam questions that it covers, such as ("E3",)
+    exam: Sequence[str] = ()  # the exam questions that it covers, such as ("E3",)
     material: str = ""  # what the exam's material answers, in words
     label: str = ""  # how we know: "seen in the material", "reported second-hand" or NOT_FOUND
     today: str = ""  # what is true today, where that differs
@@ -52,7 +52,7 @@ class Question:
     practice: bool = False  # may stand in a practice exam
     quiz: bool = True  # asked at the end of its lesson; the others in practice exams, or by name
     # What must not stand on one paper with it: one gives the other away.
-    apart: tuple[str, ...] = ()
+    apart: Sequence[str] = ()
     unit: str = ""
     tolerance: float = 0.0  # of a number: how far off it may be, as a share
 
@@ -110,7 +110,7 @@ def bank() -> Mapping[str, Question]:
     """
     by_id = {}
     for path in sorted(QUESTIONS.glob("*.toml")):
-        rows = records.load(path, "file of the course")["question"]
-        for question in records.read(tuple[Question, ...], rows, path.name):
-            by_id[question.id] = question
+        for row in records.load(path, "file of the course")["question"]:
+            row["options"] = {letter: Option(*parts) for letter, parts in row["options"].items()}
+            by_id[row["id"]] = Question(**row)
     return by_id

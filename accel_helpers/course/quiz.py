@@ -51,7 +51,7 @@ def show_quiz(*names: str) -> Quiz:
     Examples
     --------
     >>> show_quiz("E3").questions[0].exam
-    ('E3',)
+    ['E3']
     """
     selection = []
     for name in names:
@@ -81,17 +81,19 @@ def answer(name: str, given: str | float) -> Grade:
 
     Raises
     ------
-    KeyError
-        Where there is no such question.
     ValueError
-        Where the answer cannot be graded.
+        Where there is no such question, or the answer cannot be graded.
 
     Examples
     --------
     >>> answer("03/speed_up", "c").verdict
     'right'
     """
-    question = questions.bank()[name]
+    question = questions.bank().get(name)
+    if question is None:
+        raise ValueError(
+            f"a question is named by its id, such as '03/speed_up'; got {shown(name)}."
+        )
     grade = grading.grade(question, given)
     if grade.answer == "":
         raise ValueError(f"No answer yet. {question.how}")
@@ -123,8 +125,9 @@ def overview() -> str:
     for question, entry in answers().items():
         if question.quiz and entry.outcome != WRONG:
             right[question.lesson] += 1
-    asked = Counter(question.lesson for question in questions.bank().values() if question.quiz)
-    lessons = [f"lesson {lesson} {right[lesson]} of {asked[lesson]}" for lesson in sorted(right)]
+    lessons = []
+    for lesson, count in sorted(right.items()):
+        lessons.append(f"lesson {lesson} {count} of {len(show_quiz(lesson).questions)}")
     exam = "No practice exam yet."
     # The newest comes last.
     for number, paper in record.newest("paper/").items():
