@@ -74,13 +74,28 @@ def keep(*entries: Entry) -> str:
     _waiting.extend(entries)
     file = path()
     try:
-        store(merged(load(file) + _waiting), file)
+        with _alone(file.parent):
+            store(merged(load(file) + _waiting), file)
     except DataError as error:
         return f"Not saved, so that nothing is lost: {error} Move that file away to start anew."
     except OSError as error:
         return f"Not saved: {file.name} cannot be written here ({error.strerror})."
     _waiting.clear()
     return ""
+
+
+@contextlib.contextmanager
+def _alone(folder: Path):
+    """Have other kernels wait that write here, where the system can."""
+    with contextlib.ExitStack() as stack:
+        # Windows and a browser have no such lock, and a mounted Drive may have none.
+        with contextlib.suppress(ImportError, OSError):
+            import fcntl
+
+            handle = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, handle)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
 
 
 def store(entries: Iterable[Entry], file: Path) -> None:

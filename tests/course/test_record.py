@@ -134,6 +134,13 @@ def test_a_writer_that_is_killed_leaves_a_whole_record(own_record):
         assert "03/race" in places(own_record)
 
 
+def test_two_kernels_at_once_lose_nothing(own_record):
+    children = [in_a_process(name, 60) for name in "ab"]
+    for child in children:
+        child.join()
+    assert len(record.load(own_record)) == 120
+
+
 def test_a_record_that_is_cut_short_is_named_and_left_alone(own_record):
     record.keep(*EVERYTHING)
     whole = own_record.read_text()
