@@ -15,7 +15,7 @@ from statistics import median
 from accel_helpers._values import records
 from accel_helpers._values.records import DataError
 from accel_helpers._values.words import template, times
-from accel_helpers.course.record import Entry, measurements
+from accel_helpers.course.record import Entry, load, measurements
 
 MOST_ROWS = 12  # of the dot plot
 FACTOR = "times as fast"  # what an entry calls such a number, perhaps behind other words
@@ -93,9 +93,9 @@ def _entries(path: Path) -> Sequence[Entry]:
     """Return what is in a file; raises DataError, with the reason, where it cannot count."""
     if path.is_symlink() or path.suffix.lower() != ".json":
         raise DataError("no .json file; links and folders are not followed.")
-    tables = records.load(path, "file for the class", "its text")
-    entries = records.read(tuple[Entry, ...], tables, "its results")
-    if any(entry.given for entry in entries) or measurements(entries) != [*entries]:
+    # By its own name it would name its owner.
+    entries = load(path, "its text")
+    if any(entry.given for entry in entries) or measurements(entries) != entries:
         raise DataError("answers or guesses are in it: hand in what lesson.hand_in() writes.")
     if not any(entry.numbers for entry in entries):
         raise DataError("nothing is measured in it.")

@@ -4,6 +4,8 @@ A *slip* is a likely wrong answer, with what to say to it; the tests try all of 
 """
 
 import inspect
+import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
@@ -11,7 +13,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from accel_helpers._values.words import shown
-from accel_helpers.course.answers import brief, meant, plain, same
 
 
 @dataclass(frozen=True, repr=False)
@@ -154,37 +155,117 @@ def _is_empty(choice: object) -> bool:
     return text == "''" or "Ellipsis" in text
 
 
+@dataclass(frozen=True)
 class WordCheck(Check):
-    """An exercise in which a choice is made for each key of a dictionary.
+    """An exercise in which a choice is made for each key of a dictionary."""
 
-    A subclass sets `truth`, such as {"A": "waiting"}; `allowed`, the choices; `done`, the message
-    where all is right; and `slips`: (message, hint) by key and wrong choice. What is empty there is
-    taken from the choice "", which stands for all others.
-    """
-
-    # What may be chosen, in words: by default the choices, one after the other.
-    hint = ""
+    truth: Mapping  # the choice for each key
+    allowed: Sequence[str]
+    done: str  # what to say where all is right
+    # (message, hint) by key and wrong choice; what is empty there is taken from the choice "",
+    # which stands for all others.
+    slips: Mapping[tuple, tuple[str, str]]
+    how: str = ""  # what may be chosen, in words: by default the choices, one after the other
 
     def grade(self, answer: object) -> str:
         """Compare the choices; other keys are ignored. Returns and raises as every check does."""
-        hint = self.hint or f"Choose from: {', '.join(self.allowed)}."
+        hint = self.how or f"Choose from: {', '.join(self.allowed)}."
         if not isinstance(answer, dict):
             raise Told(f"A dictionary is needed; got {shown(answer)}.", hint)
         missing = [str(key) for key in self.truth if _is_empty(answer.get(key, ...))]
         if missing:
             raise Told(f"Still empty: {', '.join(missing)}.", hint)
-        choices = {key: meant(answer[key], self.allowed) for key in self.truth}
-        wrong = [key for key, choice in choices.items() if choice != self.truth[key]]
+        chosen = {key: meant(answer[key], self.allowed) for key in self.truth}
+        wrong = [key for key, choice in chosen.items() if choice != self.truth[key]]
         if not wrong:
             return self.done
         # One thing at a time: only the first wrong answer gets a message.
         key = wrong[0]
+        choice = chosen[key]
         given = shown(answer[key])
-        choice = choices[key]
         if choice is None:
             raise Told(f"{key} is {given}, and that is not a choice.", hint)
-        own_message, own_hint = self.slips[key].get(choice, ("", ""))
-        message, usual_hint = self.slips[key].get("", ("", ""))
-        text = own_message or message or f"it is not {given}."
-        right = len(choices) - len(wrong)
-        raise Told(f"{right} of {len(choices)} are right. {key}: {text}", own_hint or usual_hint)
+        nothing = ("", "")
+        own_message, own_hint = self.slips.get((key, choice), nothing)
+        usual_message, usual_hint = self.slips.get((key, ""), nothing)
+        text = own_message or usual_message or f"it is not {given}."
+        total = len(chosen)
+        count = total - len(wrong)
+        raise Told(f"{count} of {total} are right. {key}: {text}", own_hint or usual_hint)
+
+
+# --- what an answer means: words and values, made so that they can be compared -------------------
+
+
+NEGATIONS = frozenset({"no", "not", "never"})
+
+
+def meant(answer: object, choices: Sequence[str]) -> str | None:
+    """Return the choice that an answer means; None where that is not certain.
+
+    Case, spaces and brackets do not count. Of a choice of several words some are enough, as long as
+    they fit no other choice, and no negation of the choice is left out.
+
+    >>> verdicts = ("faster", "slower", "no measurable difference")
+    >>> meant(" Faster", verdicts), meant("no difference", verdicts), meant("difference", verdicts)
+    ('faster', 'no measurable difference', None)
+    >>> meant(("Visible", "b"), ["visible A", "visible B"])
+    'visible B'
+    """
+    said = _words(answer)
+    fitting = []
+    for choice in choices:
+        words = _words(choice)
+        if said <= words and words & NEGATIONS <= said:
+            fitting.append(choice)
+    if len(fitting) == 1:
+        return fitting[0]
+    return None
+
+
+def _words(answer: object) -> set:
+    """Return the words of an answer in small letters: ("Visible", "b") -> {visible, b}."""
+    text = answer
+    if not isinstance(answer, str):
+        text = shown(answer)
+    return set(re.findall(r"\w+", text.casefold()))
+
+
+def plain(value: object) -> object:
+    """Return a value that `same` can compare: a float, a str, or a list of these or of lists.
+
+    Raises TypeError or ValueError for anything else, such as None.
+    """
+    # Arrays of NumPy and of JAX.
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, str):
+        return value
+    if hasattr(value, "__iter__"):
+        return [plain(item) for item in value]
+    return float(value)
+
+
+def same(a: object, b: object, within: float) -> bool:
+    """Return whether two values, as `plain` returns them, are equal but for rounding.
+
+    Numbers may differ by the share `within` of the larger one.
+    """
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, list):
+        if len(a) != len(b):
+            return False
+        pairs = zip(a, b, strict=True)
+        return all(same(*pair, within) for pair in pairs)
+    # The absolute tolerance is for numbers near 0, of which no share is enough.
+    if isinstance(a, float):
+        return math.isclose(a, b, rel_tol=within, abs_tol=within / 1e3)
+    return a == b
+
+
+def brief(value: object) -> str:
+    """Return a value as a message shows it: a float has at most ten digits."""
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    return shown(value)

@@ -4,23 +4,23 @@ Up to tf.data each stage keeps the changes before it; resident takes the place o
 and the last one goes back to the small batch, since a large one can cost accuracy.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from math import ceil
 
 from accel_helpers._values.words import wrapped
 from accel_helpers.course.quickstart import quickstart_model
 from accel_helpers.fit.clock import TimeBox, Timed, epochs_of, take_turns
 from accel_helpers.fit.images import Images
-from accel_helpers.fit.resident import start_anew
+from accel_helpers.fit.resident import fit_seeds
 from accel_helpers.fit.resident_turns import TimedResident, resident_training
 from accel_helpers.fit.training import BATCH_SIZE, Training
 from accel_helpers.machine import backend, runtime
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import FASTER, Measurement, Speedup
-
-__all__ = ["Climb", "measure_climb"]
+from accel_helpers.measure.scores import Score
 
 LARGE_BATCH = 256
 GROUP = 16  # steps between two returns to Python, where that is changed
@@ -45,6 +45,8 @@ FIRST = 3  # stages are never left out
 LAST_STAGE = 0.3  # share of the time that is left when no further stage is begun
 ROUNDS = 6
 TURNS = 250  # a turn takes about this part of the seconds: one in 250
+# The epochs of all stages were taken in turns.
+_compared = partial(timing.compare, in_turns=True)
 SEEDS = 3  # trainings whose accuracy is averaged
 LEARNING_EPOCHS = 5  # epochs of each of these trainings
 LEARNING_PICTURES = 4_096  # of each of these trainings, at most
@@ -70,13 +72,14 @@ class Climb:
     @property
     def gains(self) -> dict[str, Speedup]:
         """Every stage but the first against the one before it, by its name."""
-        return {after.name: _compared(before, after) for before, after in pairwise(self.stages)}
+        pairs = pairwise(self.stages)
+        return {after.name: _compared(before.epoch, after.epoch) for before, after in pairs}
 
     @property
     def overall(self) -> dict[str, Speedup]:
         """Every stage but the first against the first, by its name."""
         first, *others = self.stages
-        return {stage.name: _compared(first, stage) for stage in others}
+        return {stage.name: _compared(first.epoch, stage.epoch) for stage in others}
 
     @property
     def best(self) -> str:
@@ -87,12 +90,7 @@ class Climb:
     @property
     def verdict(self) -> str:
         """The verdict on the last stage against the first."""
-        return _compared(self.stages[0], self.stages[-1]).verdict
-
-
-def _compared(slow: Stage, fast: Stage) -> Speedup:
-    """Return how many times as fast the second is; the epochs of all stages were taken in turns."""
-    return timing.compare(slow.epoch, fast.epoch, in_turns=True)
+        return self.overall[self.stages[-1].name].verdict
 
 
 def measure_climb(images: Images, *, seconds: float = 10.0) -> Climb:
@@ -140,12 +138,12 @@ def measure_climb(images: Images, *, seconds: float = 10.0) -> Climb:
     # Repeated pictures would hide what is learned.
     count = min(len(x), images.different, LEARNING_PICTURES)
     accuracy = {}
-    for name in (DEFAULT, BIGGER):
-        accuracy[trainings[name].batch_size] = _accuracy(climbed[name], images, count)
+    for size in (BATCH_SIZE, LARGE_BATCH):
+        accuracy[size] = _accuracy(x[:count], images, size)
     stages = []
     for name in climbed:
         epoch = Measurement.from_samples(epochs_of(turns[name]), name=name)
-        size = trainings[name].arguments.get("batch_size", LARGE_BATCH)
+        size = BATCH_SIZE if name in (DEFAULT, RESIDENT_SMALL) else LARGE_BATCH
         stages.append(Stage(name, size, epoch, accuracy[size]))
     note = (
         f'"right" is the mean of {SEEDS} trainings of {LEARNING_EPOCHS} epochs on '
@@ -161,14 +159,11 @@ def trainings_of(x, y) -> tuple[dict[str, Training], list[str]]:
 
     They come in the order in which they are begun, since there may be no time for the last ones.
     """
-
-    def training(batch_size: int, **compiled: Any) -> Training:
-        make_model = partial(quickstart_model, dropout=0, **compiled)
-        arguments = {"x": x, "y": y, "batch_size": batch_size}
-        return Training(make_model, arguments, -(-len(x) // batch_size))
-
-    small = training(BATCH_SIZE)
-    large = training(LARGE_BATCH)
+    # A stage keeps the options of `compile` of the stages before it.
+    make_model: Callable = partial(quickstart_model, dropout=0)
+    arguments = {"x": x, "y": y, "batch_size": BATCH_SIZE}
+    small = Training(make_model, arguments, ceil(len(x) / BATCH_SIZE))
+    large = replace(small.changed(batch_size=LARGE_BATCH), steps=ceil(len(x) / LARGE_BATCH))
     trainings = {
         DEFAULT: small,
         BIGGER: large,
@@ -176,45 +171,40 @@ def trainings_of(x, y) -> tuple[dict[str, Training], list[str]]:
         RESIDENT: resident_training(large),
     }
     notes = []
-    # The options of `compile` so far: a stage keeps those of the stages before it.
-    options: dict[str, Any] = {}
     if backend.groups_steps():
-        options["steps_per_execution"] = GROUP
-        trainings[GROUPED] = training(LARGE_BATCH, **options)
+        make_model = partial(make_model, steps_per_execution=GROUP)
+        trainings[GROUPED] = large.with_model(make_model)
     else:
         notes.append("Steps per execution are left out: this Keras loops over them in Python.")
     if backend.framework() == "jax":
         notes.append("XLA is on in all stages: without it, Keras on JAX compiles nothing.")
     else:
-        options["jit_compile"] = True
-        trainings[XLA] = training(LARGE_BATCH, **options)
+        make_model = partial(make_model, jit_compile=True)
+        trainings[XLA] = large.with_model(make_model)
     if "tensorflow" in runtime.describe().frameworks:
         import tensorflow as tf
 
         # This makes and shuffles the batches itself.
         pictures = tf.data.Dataset.from_tensor_slices((x, y)).cache().shuffle(len(x))
         pipeline = pictures.batch(LARGE_BATCH).prefetch(tf.data.AUTOTUNE)
-        of_pipeline = training(LARGE_BATCH, **options)
-        trainings[TF_DATA] = of_pipeline.changed(x=pipeline, y=None, batch_size=None)
+        of_pipeline = large.changed(x=pipeline, y=None, batch_size=None)
+        trainings[TF_DATA] = of_pipeline.with_model(make_model)
     else:
         notes.append("tf.data is left out: TensorFlow is not installed here.")
     return trainings, notes
 
 
-def _accuracy(timed: Timed, images: Images, count: int) -> tuple[float, ...]:
-    """Train a model anew with each seed, and return the share of right test pictures."""
+def _accuracy(x, images: Images, batch_size: int) -> tuple[float, ...]:
+    """Train a model on the first pictures, x, with each seed; return the shares of right ones."""
     import keras
 
-    x = images.x_train[:count].astype("float32") / 255
+    y = images.y_train[: len(x)]
     x_test = images.x_test.astype("float32") / 255
-    size = timed.training.batch_size
-    model = timed.model
-    shares = []
-    for seed in range(SEEDS):
-        start_anew(model, quickstart_model(dropout=0, seed=seed))
-        model.fit(x, images.y_train[:count], batch_size=size, epochs=LEARNING_EPOCHS, verbose=0)
+    make_model = partial(quickstart_model, dropout=0, seed=None)
+    fit = {"batch_size": batch_size, "epochs": LEARNING_EPOCHS}
+    answers = []
+    for model in fit_seeds(make_model, x, y, seeds=SEEDS, **fit):
         # The model is called itself, since `predict` would compile a further program.
-        scores = model(x_test, training=False)
-        answers = keras.ops.convert_to_numpy(scores).argmax(axis=-1)
-        shares.append(float((answers == images.y_test).mean()))
-    return tuple(shares)
+        scores = keras.ops.convert_to_numpy(model(x_test, training=False))
+        answers.append(scores.argmax(axis=-1))
+    return Score.of("", answers, images.y_test).by_seed

@@ -11,7 +11,6 @@ from accel_helpers.course.quiz_widget import Field, Shown, boxed, button, html, 
 
 COUNT = 20  # questions of a paper
 PASS = 14  # right answers that are needed to pass
-__all__ = ["draw_exam", "hand_in", "last_score"]
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,12 +1,21 @@
 """The four facts about an accelerator: the answer to each question, and the first "no"."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
+from accel_helpers.course.outcomes import device_kind
 from accel_helpers.measure.measurement import FASTER, SAME, SLOWER, Speedup
 
 # What the four answers would say on a GPU, shown beside those of a runtime without an accelerator.
-ON_A_GPU = ("its name", "gpu:0", "device:GPU:0 or cuda:0", "how many times as fast, if at all")
+ON_A_GPU = (
+    "on a GPU",
+    "---",
+    "its name",
+    "gpu:0",
+    "device:GPU:0 or cuda:0",
+    "how many times as fast, if at all",
+)
 # The verdict where all is placed on the accelerator, by that of the race against the CPU.
 BY_SPEED = {FASTER: "all four", SLOWER: "placed, slower", SAME: "placed, no difference"}
 
@@ -31,13 +40,13 @@ class FourFacts:
     @property
     def verdict(self) -> str:
         """The first fact that does not hold, or "all four"."""
-        is_visible = _is_accelerator(self.visible)
+        is_visible = device_kind(self.visible) != "cpu"
         if self.attached is None:
             # The framework may see a chip of which the system's files say nothing.
             return "visible, not in the files" if is_visible else "not attached"
         if not is_visible:
             return "attached, not visible"
-        if not _is_accelerator(self.placed):
+        if device_kind(self.placed) == "cpu":
             return "visible, not placed"
         return BY_SPEED[self.faster.verdict]
 
@@ -49,11 +58,10 @@ class FourFacts:
         """
         attached = self.attached or "the CPU, no accelerator"
         # TensorFlow's names are long: "/job:localhost/replica:0/task:0/device:GPU:0".
-        _, _, placed = str(self.placed).rpartition("/")
+        placed = str(self.placed).split("/")[-1]
         # The ratio alone: "gpu:0 is 4 times as fast as CPU (95 % interval 3.9 to 4.1)" without the
         # interval in brackets, and without a second sentence.
-        comparison, _, _ = str(self.faster).partition(" (")
-        faster, _, _ = comparison.partition(". ")
+        faster = re.split(r" \(|\. ", str(self.faster))[0]
         lines = [
             "| fact | the answer here |",
             "|---|---|",
@@ -63,11 +71,5 @@ class FourFacts:
             f"| **faster** | {faster} |",
         ]
         if self.verdict == "not attached":
-            column = ("on a GPU", "---", *ON_A_GPU)
-            lines = [f"{line} {cell} |" for line, cell in zip(lines, column, strict=True)]
+            lines = map("{} {} |".format, lines, ON_A_GPU)
         return "\n".join(lines)
-
-
-def _is_accelerator(device: object) -> bool:
-    """Return whether a device, by its name, is anything but a CPU: "gpu:0" is, "cpu:0" is not."""
-    return "cpu" not in str(device).lower()

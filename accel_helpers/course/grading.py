@@ -11,7 +11,6 @@ from accel_helpers.course.record import Entry
 
 # The verdicts on an answer. Only after WRONG a question is asked again.
 RIGHT, MATERIAL, WRONG = "right", "as the material", "wrong"
-__all__ = ["grade"]
 
 
 @dataclass(frozen=True, repr=False)

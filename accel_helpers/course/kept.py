@@ -1,24 +1,21 @@
-"""What the record keeps of a result: its numbers, by what they are of."""
+"""What the record keeps of a result: the numbers that the summary, claims or board read."""
 
 import math
 import statistics
 from collections.abc import Mapping
 from numbers import Real
 
-from accel_helpers.course.climb import RESIDENT, TF_DATA, Climb
+from accel_helpers.course.climb import RESIDENT, TF_DATA, Climb, Stage
 from accel_helpers.course.facts import FourFacts
 from accel_helpers.course.stored_steps import Product
-from accel_helpers.fit.parts import Parts
-from accel_helpers.fit.profile_result import Profile
-from accel_helpers.fit.time_fit import FitTiming
 from accel_helpers.machine.hardware import Plausibility
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.scores import Score
 
-MOST = 20  # numbers of a list that are kept one by one; of a longer one the mean and the count
+MOST = 20  # numbers of an array that are kept one by one; of a longer one the mean and the count
 
-# of these classes one attribute is kept
-INNER = {FitTiming: "epochs", Plausibility: "time", FourFacts: "faster", Profile: "parts"}
+# Of these classes one attribute is kept.
+INNER = {Plausibility: "time", FourFacts: "faster"}
 
 
 def numbers_of(result: object, words: str = "") -> dict[str, float]:
@@ -44,60 +41,54 @@ def _parts(result: object) -> list[tuple]:
     # Arrays.
     if hasattr(kept, "tolist"):
         kept = kept.tolist()
+        if len(kept) > MOST:
+            return [("mean", statistics.fmean(kept)), ("count", len(kept))]
     if isinstance(kept, Mapping):
         return [*kept.items()]
     if not isinstance(kept, list | tuple):
         return []
-    if len(kept) > MOST and all(isinstance(part, Real) for part in kept):
-        return [("mean", statistics.fmean(kept)), ("count", len(kept))]
-    # What is no number has names of its own.
-    return [(f"#{n}" if isinstance(part, Real) else "", part) for n, part in enumerate(kept, 1)]
+    parts = []
+    for number, part in enumerate(kept, 1):
+        # What is no number has names of its own.
+        name = f"#{number}" if isinstance(part, Real) else ""
+        parts.append((name, part))
+    return parts
 
 
 def _of_class(result):
-    """Return what is kept of a result of a known class as a mapping, and any other as it is.
-
-    The ends of an interval are called as what lies between them: "seconds", "seconds low".
-    """
+    """Return what is kept of a result of a known class as a mapping, and any other as it is."""
     if type(result) in INNER:
         return {"": getattr(result, INNER[type(result)])}
     match result:
         case Measurement():
-            low, high = result.interval
-            parts = {"seconds": result.median, "seconds low": low, "seconds high": high}
-            parts |= {"first call seconds": result.first_call, "samples": len(result.samples)}
-            return {result.name: parts}
+            seconds = _with_ends("seconds", result.median, result.interval)
+            others = {"first call seconds": result.first_call, "samples": len(result.samples)}
+            return {result.name: seconds | others}
         case Speedup():
             return {"": [result.slow, result.fast], **_times(result)}
-        case Parts():
-            return {f"{part} seconds": seconds for part, seconds in result.seconds.items()}
         case Score():
             return {f"{result.name} accuracy": result.accuracy}
         case Product():
-            cycles = result.estimated_cycles
-            return {"instructions": result.instructions, "estimated cycles": cycles}
+            return {"instructions": result.instructions}
+        case Stage():
+            mean = statistics.fmean(result.accuracy)
+            ends = min(result.accuracy), max(result.accuracy)
+            return {"": result.epoch, **_with_ends(f"{result.name} accuracy", mean, ends)}
         case Climb():
-            return _of_climb(result)
+            parts = {name: _times(gain) for name, gain in result.overall.items()}
+            # The one comes right after the other.
+            if {TF_DATA, RESIDENT} <= result.gains.keys():
+                parts["resident against tf.data"] = _times(result.gains[RESIDENT])
+            return {"": result.stages, **parts}
     return result
 
 
 def _times(race: Speedup) -> dict:
     """Return how many times as fast one side is, where that can be told, and its interval."""
-    low, high = race.interval
-    return {"times as fast low": low, "times as fast high": high, "times as fast": race.ratio}
+    return _with_ends("times as fast", race.ratio, race.interval)
 
 
-def _of_climb(climb: Climb) -> dict:
-    """Return the times, the gains on the first stage and the accuracy of all stages of a climb."""
-    parts: dict = {"": [stage.epoch for stage in climb.stages]}
-    for name, gain in climb.overall.items():
-        parts[name] = _times(gain)
-    for stage in climb.stages:
-        accuracy = stage.accuracy
-        shares = {"": statistics.fmean(accuracy), "low": min(accuracy), "high": max(accuracy)}
-        parts[f"{stage.name} accuracy"] = shares
-    names = [stage.name for stage in climb.stages]
-    # The one comes right after the other.
-    if TF_DATA in names and RESIDENT in names:
-        parts["resident against tf.data"] = _times(climb.gains[RESIDENT])
-    return parts
+def _with_ends(name: str, middle: float | None, ends: tuple[float, float]) -> dict:
+    """Return a number and the ends of its interval, called as what lies between them."""
+    low, high = ends
+    return {f"{name} low": low, name: middle, f"{name} high": high}

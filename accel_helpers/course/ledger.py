@@ -1,13 +1,13 @@
 """The ledger, ``data/claims.toml``: common claims, and what your own measurements show."""
 
-import datetime
 import functools
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from types import SimpleNamespace
 
+from accel_helpers._values import records
 from accel_helpers.course import record
-from accel_helpers.course.questions import DATA, stored
+from accel_helpers.course.questions import DATA
 from accel_helpers.course.quiz_widget import Shown
 from accel_helpers.course.record import Entry
 from accel_helpers.measure.measurement import FEW_SAMPLES
@@ -16,54 +16,40 @@ from accel_helpers.measure.measurement import FEW_SAMPLES
 UNCLEAR = "cannot be told"
 NOT_MEASURED = "not measured yet"
 PUBLISHED = "by published figures"
-__all__ = ["fill", "my_claims"]
 
 
-@dataclass(frozen=True)
-class Limit:
-    """What supports a claim, or contradicts it: all that is given must hold."""
-
-    say: str  # the sentence where it does
-    outcomes: tuple[str, ...] = ()  # the entry's is one of them
-    least: float = -math.inf  # the whole interval of the claim's value is within these two
-    most: float = math.inf
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A claim, and how an entry of the record is judged."""
-
-    number: int
-    claim: str  # what is commonly said, in few words
-    verdict: str  # such as "true, with limits"
-    why: str  # two or three sentences
-    source: tuple[str, ...]  # addresses
-    lesson: str  # its home, where the experiment is
-    as_of: datetime.date  # when verdict, reason and sources were checked
-    experiment: str  # what is measured
-    place: str = ""  # of the entry; without one, only published figures settle the claim
-    needs: str = ""  # "gpu" or "tpu": the chip without which there is no answer
-    words: tuple[str, ...] = ()  # of the entry's machine, such as "jax": else nothing is told
-    value: str = ""  # the number of the entry that is judged
-    over: str = ""  # the number by which it is divided
-    # A sentence with numbers of the entry, and with `low` and `high`, the ends of the value.
-    measured: str = ""
-    limits: Mapping[str, Limit] = field(default_factory=dict)  # "supported" or "contradicted"
+# What a claim of the file may leave out. It has a `number`, what is commonly said (`claim`), a
+# `verdict` on that, such as "true, with limits", `why` in two or three sentences, addresses
+# (`source`), its home (`lesson`), when all this was checked (`as_of`), and what is measured there
+# (`experiment`).
+DEFAULTS = {
+    "place": "",  # of the entry that is judged; without one, published figures alone settle it
+    "needs": "",  # "gpu" or "tpu": the chip without which there is no answer
+    "words": (),  # of the entry's machine, such as "jax": else nothing is told
+    "value": "",  # the number of the entry that is judged
+    "over": "",  # the number by which it is divided
+    "measured": "",  # a sentence with numbers of the entry, and `low` and `high`: the value's ends
+    # "supported" and "contradicted", each with what to `say`, and when: the entry's outcome is one
+    # of `outcomes`, the whole interval of the value from `least` to `most`
+    "limits": {},
     # Where neither of the two holds; of a claim without a place always.
-    otherwise: str = "Too rough, or in between. Run its lesson again with nothing else running."
+    "otherwise": "Too rough, or in between. Run its lesson again with nothing else running.",
+}
 
 
 @functools.cache
-def claims() -> tuple[Claim, ...]:
+def claims() -> tuple[SimpleNamespace, ...]:
     """Return the claims that come with the course."""
-    return stored(DATA / "claims.toml", "claim", Claim)
+    tables = records.load(DATA / "claims.toml", "file of the course")
+    rows = [{**DEFAULTS, **row} for row in tables["claim"]]
+    return tuple(SimpleNamespace(**row) for row in rows)
 
 
 @dataclass(frozen=True)
 class Finding:
     """A claim beside what the learner's own record shows about it."""
 
-    claim: Claim
+    claim: SimpleNamespace
     verdict: str
     sentence: str  # what that means
     measured: str = ""  # the numbers in a sentence, if there are any
@@ -98,7 +84,7 @@ def my_claims() -> Ledger:
     return fill(record.everything())
 
 
-def _finding(claim: Claim, entries: list[Entry]) -> Finding:
+def _finding(claim: SimpleNamespace, entries: list[Entry]) -> Finding:
     """Return what the newest entry of the claim's place, of a machine that it needs, shows."""
     if not claim.place:
         return Finding(claim, PUBLISHED, claim.otherwise)
@@ -112,7 +98,7 @@ def _finding(claim: Claim, entries: list[Entry]) -> Finding:
     return Finding(claim, NOT_MEASURED, f"Run lesson {claim.lesson}: it measures this.")
 
 
-def _judged(claim: Claim, entry: Entry) -> Finding:
+def _judged(claim: SimpleNamespace, entry: Entry) -> Finding:
     """Return what an entry of the claim's place shows."""
     # A claim that is judged by the outcome alone names no number.
     numbers = {"": 1.0, **entry.numbers}
@@ -127,10 +113,9 @@ def _judged(claim: Claim, entry: Entry) -> Finding:
     counts = [count for name, count in numbers.items() if name.endswith("samples")]
     if is_there and all(count >= FEW_SAMPLES for count in counts):
         for verdict, limit in claim.limits.items():
-            if limit.outcomes and entry.outcome not in limit.outcomes:
-                continue
-            if limit.least <= low and high <= limit.most:
-                return Finding(claim, verdict, limit.say, measured)
+            fits = entry.outcome in limit.get("outcomes", [entry.outcome])
+            if fits and limit.get("least", low) <= low and high <= limit.get("most", high):
+                return Finding(claim, verdict, limit["say"], measured)
     return Finding(claim, UNCLEAR, claim.otherwise, measured)
 
 

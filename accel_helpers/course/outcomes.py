@@ -91,11 +91,6 @@ def how_much_longer(race: Speedup) -> str:
     return "cannot tell"
 
 
-def longest(seconds: Mapping[str, float]) -> str:
-    """Return the name of the step that took longest, the first of equals."""
-    return max(seconds, key=seconds.__getitem__)
-
-
 def resumed(distances: Mapping[str, float]) -> str:
     """Return how well killed runs resumed, by how far their weights are from undisturbed runs'.
 
@@ -113,10 +108,10 @@ def resumed(distances: Mapping[str, float]) -> str:
 
 def which_ran(tried: Mapping[str, bool]) -> str:
     """Return which of two things ran: the name of one, "both" or "neither"."""
+    if all(tried.values()):
+        return "both"
     successes = [name for name, has_run in tried.items() if has_run]
-    if len(successes) == 1:
-        return successes[0]
-    return "both" if successes else "neither"
+    return "".join(successes) or "neither"
 
 
 def held(result: Mapping) -> str:
@@ -128,13 +123,12 @@ def held(result: Mapping) -> str:
     fewest = min(len(each.samples) for each in (forecast.here, race.slow, race.fast))
     if fewest < FEW_SAMPLES:
         return "too few samples"
-    gpu = attached()
-    for row in forecast.rows:
-        if row.chip == gpu:
-            low, high = row.faster
-            gain = race.slow.median / race.fast.median
-            return "held" if low <= gain <= high else "missed"
-    return "not forecast"
+    faster = {row.chip: row.faster for row in forecast.rows}
+    if attached() not in faster:
+        return "not forecast"
+    low, high = faster[attached()]
+    gain = race.slow.median / race.fast.median
+    return "held" if low <= gain <= high else "missed"
 
 
 _RULES = {
@@ -144,7 +138,7 @@ _RULES = {
     "held": held,
     "landed": landed,
     "longer": how_much_longer,
-    "compiling": longest,
+    "compiling": lambda seconds: max(seconds, key=seconds.get),  # the step that took longest
     "resumed": resumed,
     "which ran": which_ran,
 }

@@ -8,15 +8,8 @@ from accel_helpers.course import lessons, predict, quiz, record
 from accel_helpers.course.checks import Result
 from accel_helpers.course.kept import numbers_of
 from accel_helpers.course.outcomes import outcome_of
-from accel_helpers.course.places import Place, places
+from accel_helpers.course.places import Place, Sentence, places
 from accel_helpers.measure import pictures
-
-
-class Sentence(str):
-    """A sentence in Markdown: a notebook sets it, and elsewhere its text is shown."""
-
-    __repr__ = str.__str__
-    _repr_markdown_ = str.__str__
 
 
 @dataclass(frozen=True)
@@ -38,8 +31,7 @@ class Lesson:
 
     def ask(self, id: str) -> predict.Question:
         """Ask for a guess; put the call last in a cell, and the form appears."""
-        place = self.places[id]
-        return predict.Question(self._path(id), place.question, place.unit, place.choices)
+        return predict.Question(self._path(id), self.places[id])
 
     def reveal(self, id: str, value: object = None, *, tried: Iterable[str] = ()):
         """Print the guess beside what came out, and return the sentence for it as Markdown.
@@ -65,8 +57,7 @@ class Lesson:
         actual = outcome_of(value, place.outcomes)
         if actual not in place.choices:
             actual = value
-        comparison = predict.reveal(self._path(id), actual, unit=place.unit, tried=tried)
-        print(comparison)
+        print(predict.reveal(self._path(id), actual, unit=place.unit, tried=tried))
         if not place.sentences:
             return None
         return self._sentence(place, value)
@@ -78,7 +69,7 @@ class Lesson:
         """
         place = self.places[id]
         if result is not None:
-            self._record(place, result)
+            self._record(id, result)
         return self._sentence(place, result)
 
     def plot(self, id: str, result: object = None):
@@ -89,7 +80,7 @@ class Lesson:
         draw = lessons.drawings(self.number)[id]
         if result is None:
             return draw()
-        self._record(self.places.get(id, Place(id)), result)
+        self._record(id, result)
         return draw(result)
 
     # A figure of pyplot's as a picture, under the sentence that says what was found.
@@ -100,31 +91,28 @@ class Lesson:
 
         `answer` is what the exercise asks for, a dictionary or a function; it may be anything.
         """
-        check = lessons.exercises()[self._path(exercise)]
-        return check(answer)
+        return lessons.exercises()[self._path(exercise)](answer)
 
     def quiz(self) -> quiz.Quiz:
         """Show the lesson's questions; put the call last in a cell, and the form appears."""
         return quiz.show_quiz(self.number)
 
-    def gather(self, folder: str = ".") -> Sentence:
-        """Merge the records in a folder into yours, such as those of other lessons' machines."""
-        return Sentence(record.gather(folder))
-
-    def hand_in(self) -> Sentence:
-        """Write the file for the class and say where it lies: no guess or answer is in it."""
-        return Sentence(record.hand_in())
+    # The records in a folder become one, and the file for the class is written.
+    gather = staticmethod(record.gather)
+    hand_in = staticmethod(record.hand_in)
 
     def _path(self, id: str) -> str:
         """Return the name under which guesses and measurements of a place are kept."""
         return f"{self.number}/{id}"
 
-    def _record(self, place: Place, result: object) -> None:
+    def _record(self, id: str, result: object) -> None:
         """Put the outcome and the numbers of a result on the record; print only a failure."""
         outcome = ""
-        if place.outcomes:
+        place = self.places.get(id)
+        # A picture may have no words at its place.
+        if place and place.outcomes:
             outcome = outcome_of(result, place.outcomes)
-        entry = record.entry(self._path(place.id), outcome, numbers_of(result))
+        entry = record.entry(self._path(id), outcome, numbers_of(result))
         trouble = record.keep(entry)
         if trouble:
             print(trouble)

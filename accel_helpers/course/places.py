@@ -21,6 +21,13 @@ HEADING = re.compile(r"^## (.+)\n", re.MULTILINE)
 OUTCOME = re.compile(r"^\[([^\]\n]+)\](?=\s)", re.MULTILINE)
 
 
+class Sentence(str):
+    """A sentence in Markdown: a notebook sets it, and elsewhere its text is shown."""
+
+    __repr__ = str.__str__
+    _repr_markdown_ = str.__str__
+
+
 @dataclass(frozen=True)
 class Place:
     """One place of a lesson: what is asked, drawn or said there."""
@@ -37,9 +44,15 @@ class Place:
 def places(number: str) -> dict[str, Place]:
     """Return the places of a lesson, such as "03", by their ids."""
     text = (TEXTS / f"{number}.md").read_text("utf-8")
-    # What stands before the first heading; then headings and what stands below them, in turns.
-    _, *parts = HEADING.split(text)
-    return {id: place(id, text) for id, text in zip(parts[::2], parts[1::2], strict=True)}
+    _, texts = cut(HEADING, text)
+    return {id: place(id, text) for id, text in texts.items()}
+
+
+def cut(mark: re.Pattern, text: str) -> tuple[str, dict[str, str]]:
+    """Return what stands before the first mark, and what stands behind each, by its words."""
+    head, *parts = mark.split(text)
+    behind = map(str.strip, parts[1::2])
+    return head.strip(), dict(zip(parts[::2], behind, strict=True))
 
 
 def place(id: str, text: str) -> Place:
@@ -48,10 +61,8 @@ def place(id: str, text: str) -> Place:
     >>> place("race", "outcomes: Speedup\\n[faster] **Yes.**\\n[slower] No.\\n").sentences
     {'faster': '**Yes.**', 'slower': 'No.'}
     """
-    head, *parts = OUTCOME.split(text)
-    fields = dict(line.split(": ", 1) for line in head.strip().splitlines())
+    head, sentences = cut(OUTCOME, text)
+    fields = dict(line.split(": ", 1) for line in head.splitlines())
     if "choices" in fields:
         fields["choices"] = tuple(fields["choices"].split(" | "))
-    outcomes = zip(parts[::2], parts[1::2], strict=True)
-    sentences = {outcome: sentence.strip() for outcome, sentence in outcomes}
     return Place(id, sentences=sentences, **fields)

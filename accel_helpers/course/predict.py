@@ -5,10 +5,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from accel_helpers.course import record
+from accel_helpers.course.places import Place
 from accel_helpers.course.quiz_widget import WHOLE_DESCRIPTION, Shown, boxed, button, html, status
 
 CLOSE = 1.25  # a guess within this factor of what came out counts as close
-__all__ = ["guess", "reveal"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -16,19 +16,19 @@ class Question(Shown):
     """A question that waits for a guess."""
 
     name: str  # by which the guess is kept, such as "03/fit"
-    text: str
-    unit: str = ""  # of a number, such as "seconds"; empty where one of `choices` is asked for
-    choices: tuple[str, ...] = ()
+    place: Place
     macro = "guess"
 
     def form(self):
         """Return the live form: the question, a field, and a button that keeps the guess."""
         import ipywidgets
 
-        field = ipywidgets.FloatText(description=f"In {self.unit}:", style=WHOLE_DESCRIPTION)
-        if self.choices:
+        unit = f"In {self.place.unit}:"
+        field = ipywidgets.FloatText(description=unit, style=WHOLE_DESCRIPTION)
+        if self.place.choices:
             layout = {"width": "max-content"}
-            field = ipywidgets.RadioButtons(options=self.choices, index=None, layout=layout)
+            choices = self.place.choices
+            field = ipywidgets.RadioButtons(options=choices, index=None, layout=layout)
         said = status("<p>Not answered yet.</p>")
 
         def keep() -> str:

@@ -2,7 +2,7 @@
 
 import datetime
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,6 @@ NOT_FOUND = "not available: the standard answer"
 THIS_EXAM = ("E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8", "E9", "E10")
 DATA = Path(__file__).parent / "data"
 QUESTIONS = Path(__file__).parent / "questions"
-__all__ = ["bank"]
 
 
 @dataclass(frozen=True)
@@ -42,10 +41,10 @@ class Question:
     stem: str  # what is asked; words in backticks are code
     options: Mapping[str, Option]  # by letter
     right: str  # the letters of the options that are right today, "ac"; of steps in order, "cab"
-    source: tuple[str, ...]  # addresses, or places in the course
+    source: Sequence[str]  # addresses, or places in the course
     kind: str = "one"  # a key of HOW
     expected: str = ""  # the letters that the exam's material answers, where they are others
-    exam: tuple[str, ...] = ()  # the exam questions that it covers, such as ("E3",)
+    exam: Sequence[str] = ()  # the exam questions that it covers, such as ("E3",)
     material: str = ""  # what the exam's material answers, in words
     label: str = ""  # how we know: "seen in the material", "reported second-hand" or NOT_FOUND
     today: str = ""  # what is true today, where that differs
@@ -53,7 +52,7 @@ class Question:
     practice: bool = False  # may stand in a practice exam
     quiz: bool = True  # asked at the end of its lesson; the others in practice exams, or by name
     # What must not stand on one paper with it: one gives the other away.
-    apart: tuple[str, ...] = ()
+    apart: Sequence[str] = ()
     unit: str = ""
     tolerance: float = 0.0  # of a number: how far off it may be, as a share
 
@@ -86,24 +85,18 @@ class Question:
         """
         answers = {}
         if self.exam:
-            answers[f"{heading(self)}:"] = self.material
+            answers[f"{heading(self.label, self.further)}:"] = self.material
         if self.today:
             answers[f"True today (checked {self.as_of}):"] = self.today
         return answers
 
 
-def heading(asked) -> str:
+def heading(label: str, further: bool) -> str:
     """Return the heading of the material's answer to a question: whose it is, how we know it."""
-    if asked.label == NOT_FOUND:
+    if label == NOT_FOUND:
         return "The usual answer (the material's text was not found)"
-    whose = "another" if asked.further else "the"
-    return f"What {whose} exam's material answers ({asked.label})"
-
-
-def stored(path: Path, name: str, row: type) -> tuple:
-    """Return the tables of one name in a TOML file of the course, each as a dataclass `row`."""
-    tables = records.load(path, "file of the course")
-    return records.read(tuple[row, ...], tables[name], path.name)
+    whose = "another" if further else "the"
+    return f"What {whose} exam's material answers ({label})"
 
 
 @functools.cache
@@ -117,6 +110,7 @@ def bank() -> Mapping[str, Question]:
     """
     by_id = {}
     for path in sorted(QUESTIONS.glob("*.toml")):
-        for question in stored(path, "question", Question):
-            by_id[question.id] = question
+        for row in records.load(path, "file of the course")["question"]:
+            row["options"] = {letter: Option(*parts) for letter, parts in row["options"].items()}
+            by_id[row["id"]] = Question(**row)
     return by_id

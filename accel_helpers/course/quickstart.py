@@ -4,8 +4,6 @@ from typing import Any
 
 from accel_helpers.machine import backend
 
-__all__ = ["quickstart_model"]
-
 
 def quickstart_model(
     *,

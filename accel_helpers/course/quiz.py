@@ -10,8 +10,6 @@ from accel_helpers.course.questions import Question
 from accel_helpers.course.quiz_widget import Field, Shown, boxed, html
 from accel_helpers.course.record import Entry
 
-__all__ = ["answer", "ask_again", "overview", "show_quiz"]
-
 
 @dataclass(frozen=True, repr=False)
 class Quiz(Shown):
@@ -53,7 +51,7 @@ def show_quiz(*names: str) -> Quiz:
     Examples
     --------
     >>> show_quiz("E3").questions[0].exam
-    ('E3',)
+    ['E3']
     """
     selection = []
     for name in names:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from accel_helpers._values import records
 from accel_helpers._values.records import DataError
+from accel_helpers.course.places import Sentence
 from accel_helpers.machine import runtime
 
 NAME = "course_record.json"
@@ -68,19 +69,14 @@ def _machine() -> Mapping[str, str]:
 def keep(*entries: Entry) -> str:
     """Put entries on the record; return "", or a sentence where they could not be written.
 
-    It never raises: what could not be written stays in memory, for `everything` and the next call.
+    What could not be written stays in memory, for `everything` and the next call.
     """
     # With anything that cannot be read again the whole file would be lost.
     try:
         for new in entries:
             _waiting.append(records.read(Entry, asdict(new), new.place))
-    except (TypeError, ValueError, OverflowError) as error:
-        return f"Not saved: {error!s:.200}"
-    return _write()
-
-
-def _write() -> str:
-    """Write what waits beside what is in the file; return "", or why it could not be written."""
+    except DataError as error:
+        return f"Not saved: {error}"
     file = path()
     try:
         with _alone(file.parent):
@@ -113,12 +109,16 @@ def store(entries: Iterable[Entry], file: Path) -> None:
     records.write_whole(file.resolve(), json.dumps(tables, indent=1) + "\n")
 
 
-def load(file: Path) -> list[Entry]:
-    """Read a record; without a file it is empty. Raises DataError or OSError for no record."""
+def load(file: Path, name: str = "") -> list[Entry]:
+    """Read a record; without a file it is empty. Raises DataError or OSError for no record.
+
+    The error calls it by the name, or by where it lies.
+    """
     if not file.exists():
         return []
-    tables = records.load(file, "record", str(file))
-    return [*records.read(tuple[Entry, ...], tables, str(file))]
+    name = name or str(file)
+    tables = records.load(file, "record", name)
+    return [*records.read(tuple[Entry, ...], tables, name)]
 
 
 def merged(entries: Iterable[Entry]) -> list[Entry]:
@@ -150,7 +150,7 @@ def measurements(entries: Iterable[Entry]) -> list[Entry]:
     return [each for each in entries if not each.place.startswith(PRIVATE)]
 
 
-def gather(folder: str = ".") -> str:
+def gather(folder: str = ".") -> Sentence:
     """Merge the records in a folder into this page's; return what came of it, in lines."""
     lines = []
     for file in sorted(Path(folder).glob("course_record*.json")):
@@ -158,16 +158,16 @@ def gather(folder: str = ".") -> str:
             _waiting.extend(load(file))
         except (DataError, OSError) as error:
             lines.append(f"Not used: {error}")
-    lines.append(_write() or f"{len(everything())} results are on your record.")
-    return "\n".join(lines)
+    lines.append(keep() or f"{len(everything())} results are on your record.")
+    return Sentence("\n".join(lines))
 
 
-def hand_in() -> str:
-    """Write the file for the class, measurements and machines alone; return what came of it."""
+def hand_in() -> Sentence:
+    """Write the file for the class, with no guess or answer in it; return what came of it."""
     file = path().with_name(HANDED_IN)
     try:
         measured = measurements(merged(load(path()) + _waiting))
         store(measured, file)
     except (DataError, OSError) as error:
-        return f"Not written: {error}"
-    return f"{file}: {len(measured)} results, with no guess, answer or paper."
+        return Sentence(f"Not written: {error}")
+    return Sentence(f"{file}: {len(measured)} results, with no guess, answer or paper.")

@@ -1,58 +1,36 @@
 """The exam's questions with both answers, ``data/exam_answers.toml``."""
 
-import datetime
 import functools
 from dataclasses import dataclass
+from types import SimpleNamespace
 
+from accel_helpers._values import records
 from accel_helpers.course import questions, quiz
 from accel_helpers.course.quiz_widget import Shown
 
-__all__ = ["both_answers", "missed"]
-
-
-@dataclass(frozen=True)
-class ExamAnswer:
-    """An exam question with its two answers.
-
-    The first lines of the file ``data/exam_answers.toml`` explain the fields.
-    """
-
-    number: str
-    asks: str
-    material: tuple[str, ...]
-    label: str
-    material_source: tuple[str, ...]
-    today: tuple[str, ...]
-    today_source: tuple[str, ...]
-    as_of: datetime.date
-    differs: bool
-    page: str
-    heading: str
-    says: str
-    places: tuple[str, ...] = ()
-
-    @property
-    def further(self) -> bool:
-        """Whether this is a further question: one that this exam does not ask."""
-        return self.number not in questions.THIS_EXAM
-
-    @property
-    def for_the_exam(self) -> str:
-        """The heading of the material's answer."""
-        return questions.heading(self)
-
 
 @functools.cache
-def answers() -> tuple[ExamAnswer, ...]:
-    """Return the exam questions that the course answers, in their order."""
-    return questions.stored(questions.DATA / "exam_answers.toml", "answer", ExamAnswer)
+def answers() -> tuple[SimpleNamespace, ...]:
+    """Return the exam questions that the course answers, in their order.
+
+    The first lines of the file explain their fields; `further` is whether this exam does not ask
+    it, and `for_the_exam` the heading of the material's answer.
+    """
+    found = []
+    tables = records.load(questions.DATA / "exam_answers.toml", "file of the course")
+    for row in tables["answer"]:
+        further = row["number"] not in questions.THIS_EXAM
+        heading = questions.heading(row["label"], further)
+        row |= {"further": further, "for_the_exam": heading}
+        found.append(SimpleNamespace(**{"places": [], **row}))
+    return tuple(found)
 
 
 @dataclass(frozen=True, repr=False)
 class Review(Shown):
     """Questions of the exam with both answers, which a notebook folds away below each."""
 
-    answers: tuple[ExamAnswer, ...]
+    answers: tuple[SimpleNamespace, ...]
     note: str = ""  # stands above them, and they are not folded away
     macro = "review"
 

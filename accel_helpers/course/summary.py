@@ -9,7 +9,6 @@ from accel_helpers.course import ledger, quiz, record
 from accel_helpers.course.review import answers
 
 NAME = "course_summary.html"
-__all__ = ["write_summary"]
 
 
 def write_summary() -> Path:

@@ -116,7 +116,7 @@ class MatrixUnit:
         Raises
         ------
         ValueError
-            Where a matrix has not two dimensions or is empty, or the shapes do not fit each other.
+            NumPy's, where the shapes do not fit each other.
 
         Examples
         --------
@@ -124,7 +124,8 @@ class MatrixUnit:
         >>> run.product.tolist(), run.cycles, run.use
         ([[321]], 10, {'useful': 3, 'padding': 5, 'waiting': 32})
         """
-        a, b, m, k, n = _matrices(a, b)
+        a, b = _matrices(a, b)
+        (m, k), n = a.shape, b.shape[1]
         cells = self.rows * self.columns
         cycles = self.cycles(m, k, n)
         tiles = self.tiles(k, n)
@@ -152,7 +153,8 @@ class MatrixUnit:
         """
         import numpy as np
 
-        a, b, m, k, n = _matrices(a, b)
+        a, b = _matrices(a, b)
+        (m, k), n = a.shape, b.shape[1]
         rows, columns = self.rows, self.columns
         cycles = self.cycles(m, k, n)
         product = np.ma.masked_all_like(a @ b)
@@ -222,16 +224,8 @@ def _event(cells: dict, leaving: int) -> str:
     return f"{useful} of {len(kinds)} cells useful{zeros}; {sums} below."
 
 
-def _matrices(a: ArrayLike, b: ArrayLike) -> tuple:
-    """Return two matrices that can be multiplied, and their m, k and n."""
+def _matrices(a: ArrayLike, b: ArrayLike) -> tuple[ndarray, ndarray]:
+    """Return two matrices whose integers are int64, and all else float64."""
     import numpy as np
 
-    # With an int64, integers become int64, and all else float64.
-    a = np.add(a, np.int64(0))
-    b = np.add(b, np.int64(0))
-    if a.ndim != 2 or b.ndim != 2 or a.shape[1] != len(b):
-        raise ValueError(
-            "a and b must be matrices, a with as many columns as b has rows; got the shapes "
-            f"{a.shape} and {b.shape}. Does one of them need a .T?"
-        )
-    return a, b, *a.shape, b.shape[1]
+    return np.add(a, np.int64(0)), np.add(b, np.int64(0))

@@ -3,7 +3,7 @@
 import copy
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass
 from types import UnionType
 from typing import Literal, get_args, get_origin, get_type_hints
@@ -14,14 +14,12 @@ from hypothesis import strategies as st
 
 from accel_helpers._values import records
 from accel_helpers._values.records import DataError
-from accel_helpers.course import ledger, questions, record, review, stored_steps
+from accel_helpers.course import questions, record, stored_steps
 from accel_helpers.machine import hardware
 
 STEPS = [path.stem.rpartition("-") for path in stored_steps.DATA.glob("*-v*.json")]
 OURS = {
     "questions": lambda: questions.bank().values(),
-    "exam answers": review.answers,
-    "claims": ledger.claims,
     "chips": hardware.load,
     "compiled steps": lambda: [stored_steps.stored_step(name, chip) for name, _, chip in STEPS],
 }
@@ -37,6 +35,8 @@ def fits(value, annotation):
     if kind is tuple:
         inner = inner[:1] * len(value) if inner[-1] is Ellipsis else inner
         return type(value) is tuple and len(value) == len(inner) and all(map(fits, value, inner))
+    if kind is Sequence:
+        return isinstance(value, (list, tuple)) and all(fits(each, inner[0]) for each in value)
     if kind in (dict, Mapping):
         return all(fits(key, inner[0]) and fits(value[key], inner[1]) for key in value)
     if is_dataclass(kind):

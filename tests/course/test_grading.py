@@ -3,18 +3,17 @@
 import numpy
 import pytest
 
-from accel_helpers._values import records
 from accel_helpers.course import grading, questions, quiz, quiz_widget
 
 
 def made(kind, right, *options, **fields):
     fields = {"id": "03/x", "lesson": "03", "stem": "S?", "source": ["s"], "kind": kind, **fields}
     fields |= {"right": right, "options": dict(zip("abcdefgh", options, strict=False))}
-    return records.read(questions.Question, fields, "made")
+    return questions.Question(**fields)
 
 
 def option(text, **more):
-    return {"text": text, "feedback": f"about {text}", **more}
+    return questions.Option(text, f"about {text}", **more)
 
 
 EXAM = {"exam": ["E3"], "material": "that", "label": "reported second-hand", "today": "this"}
@@ -115,7 +114,7 @@ def test_hostile_texts_stay_texts():
     question = made(
         "one",
         "a",
-        {"text": evil, "feedback": evil},
+        questions.Option(evil, evil),
         option("that"),
         **{**EXAM, "stem": evil, "material": evil, "today": evil},
         **{"source": [evil, 'https://e.org/"><script>x</script>']},

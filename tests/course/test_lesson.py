@@ -9,7 +9,6 @@ from accel_helpers.course import predict, record
 from accel_helpers.course.outcomes import outcome_of
 from accel_helpers.course.page import Lesson, lesson
 from accel_helpers.course.places import place
-from accel_helpers.fit.time_fit import FitTiming
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.pictures import plot
@@ -60,7 +59,7 @@ def test_only_the_sentence_that_holds_is_shown(page):
 
 
 def test_a_guess_is_asked_for_kept_and_held_against_what_came_out(page, capsys):
-    assert page.ask("choice").choices == ("a", "b")
+    assert page.ask("choice").place.choices == ("a", "b")
     predict.guess("00/choice", "a")
     assert page.reveal("choice", "b") == "Then."
     assert "You guessed a; what came out: b." in capsys.readouterr().out
@@ -84,7 +83,7 @@ def test_what_was_not_measured_is_not_on_the_record():
 
 
 def test_what_is_drawn_or_said_is_on_the_record(page):
-    page.plot("twice", FitTiming(measured(1.0), 10))
+    page.plot("twice", measured(1.0))
     race = timing.compare(measured(2.0, "cpu"), measured(1.0, "gpu"))
     page.verdict("race", race)
     kept = record.newest("00/")
@@ -101,12 +100,12 @@ def test_a_sentence_is_its_text_wherever_it_is_shown(page):
 
 def test_a_folder_that_cannot_be_written_stops_nothing(page, monkeypatch, capsys):
     monkeypatch.setenv("ACCEL_RECORD", "/no such folder/course_record.json")
-    page.plot("twice", FitTiming(measured(1.0), 10))
+    page.plot("twice", measured(1.0))
     assert "Not saved" in capsys.readouterr().out
 
 
 def test_a_file_for_the_class_and_what_is_in_its_way_are_sentences(page, own_record):
-    page.plot("twice", FitTiming(measured(1.0), 10))
+    page.plot("twice", measured(1.0))
     file = own_record.with_name(record.HANDED_IN)
     assert page.hand_in() == f"{file}: 1 results, with no guess, answer or paper."
     assert page.gather(own_record.parent) == "1 results are on your record."

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from accel_helpers.course import predict
+from accel_helpers.course.places import Place
 
 
 @pytest.mark.parametrize(
@@ -44,7 +45,7 @@ def test_where_nothing_could_be_measured_no_answer_is_revealed():
 
 @pytest.mark.parametrize(("choices", "given"), [((), 12.5), (("A", "B"), "B")])
 def test_the_form_keeps_what_is_typed_or_chosen(choices, given):
-    asked = predict.Question("q", "What?", "s", choices)
+    asked = predict.Question("q", Place("q", "What?", "s", choices))
     _, field, button, status = asked.form().children
     button.click()
     assert predict.reveal("q", given).startswith("Answer:")
@@ -56,7 +57,7 @@ def test_the_form_keeps_what_is_typed_or_chosen(choices, given):
 
 
 def test_the_static_form_is_stable_and_escaped():
-    question = predict.Question("q", "Is 1 < 2 & 3?", choices=("yes", "no"))
+    question = predict.Question("q", Place("q", "Is 1 < 2 & 3?", choices=("yes", "no")))
     bundle = question._repr_mimebundle_()
     assert "1 &lt; 2 &amp; 3" in bundle["text/html"]
     assert "<li>yes</li>" in bundle["text/html"]

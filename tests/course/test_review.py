@@ -77,7 +77,7 @@ def test_before_a_paper_is_handed_in_nothing_is_called_wrong(own_record):
 
 def test_what_was_wrong_on_the_paper_is_shown_with_both_answers_unfolded(own_record):
     paper = exam.draw_exam(1)
-    lost = next(q for q in paper.questions if q.kind == "one" and q.exam == ("E3",))
+    lost = next(q for q in paper.questions if q.kind == "one" and [*q.exam] == ["E3"])
     place = paper.questions.index(lost) + 1
     exam.hand_in(1, {**known.whole(paper), place: known.wrong(lost)})
     shown = review.missed()

@@ -1,63 +1,11 @@
-"""Lesson 01: a matmul beside a chip's rating, and the old steps."""
+"""Lesson 01: a matmul beside a chip's rating."""
 
 from collections.abc import Sequence
 
 from accel_helpers._values.words import times
-from accel_helpers.course.checks import WordCheck
 from accel_helpers.machine import hardware
 from accel_helpers.machine.hardware import Plausibility
 from accel_helpers.measure import pictures
-
-_STOPS = "A notebook stops at this cell. Is that nothing?"
-
-
-class OldSteps(WordCheck):
-    """What the six old steps, A to F, do today."""
-
-    truth = {
-        "A": "fails",
-        "B": "fails",
-        "C": "fails",
-        "D": "works",
-        "E": "does nothing",
-        "F": "works",
-    }
-    allowed = ("works", "fails", "does nothing")
-    done = "Three fail, one does nothing, two still work."
-    # step -> wrong answer (or "" for each) -> the message and the hint
-    slips = {
-        "A": {
-            "works": ("That address belonged to TPUs on another machine.", "What is a KeyError?"),
-            "does nothing": ("It raises an error, a KeyError.", _STOPS),
-        },
-        "B": {
-            "works": ("pip downloads something, but look at its last line.", "Was it installed?"),
-            "does nothing": (
-                "It ends with an error, and nothing is installed.",
-                "Which word does pip's last line begin with?",
-            ),
-        },
-        "C": {
-            "works": ("Sessions belong to TensorFlow 1.", "What does the module not have?"),
-            "does nothing": ("It raises an error, an AttributeError.", _STOPS),
-        },
-        "D": {
-            "": (
-                "It answers either way: with a GPU's name, or with an empty text.",
-                "Was it an error?",
-            )
-        },
-        "E": {
-            "": (
-                "There is no error, and nothing left to switch.",
-                "How does Colab's sentence end?",
-            )
-        },
-        "F": {"": ("The menu is still there.", "How did you choose your own runtime?")},
-    }
-
-
-CHECKS = {"01/old": OldSteps()}
 
 
 def rates(judged: Sequence[Plausibility]) -> pictures.Picture:

@@ -1,11 +1,11 @@
-"""The exercises of lesson 03: broken benchmarks of the pretend accelerator."""
+"""Lesson 03: the exercise in which a benchmark is mended, and the picture of the climb."""
 
 import math
 from functools import partial
 from statistics import mean
 
 from accel_helpers._values.words import format_seconds, shown, times
-from accel_helpers.course.checks import Check, Told, WordCheck, ask
+from accel_helpers.course.checks import Check, Told, ask
 from accel_helpers.course.climb import TAKES_AWAY, Climb
 from accel_helpers.course.lessons.pretend_device import (
     COMPILING,
@@ -64,24 +64,7 @@ class Benchmark(Check):
         raise Told(f"{said}, and it is {format_seconds(PRACTICE_TRUTH['A'])}.", hint)
 
 
-_HINTS = {
-    "A": "A reads the clock right after run(). What has the device done by then?",
-    "B": "B's device has never run before the clock starts. What happens at a first run?",
-    "C": "C sends one batch, before the clock. How many batches does training need?",
-    "D": "D times a single step. How long is a step, and how long is a tick of the clock?",
-}
-
-
-class Diagnosis(WordCheck):
-    """What is wrong with the four broken benchmarks, A to D."""
-
-    truth = {"A": "waiting", "B": "compiling", "C": "transfer", "D": "too small"}
-    allowed = ("waiting", "compiling", "transfer", "too small")
-    done = "All four causes found."
-    slips = {letter: {"": ("", hint)} for letter, hint in _HINTS.items()}
-
-
-CHECKS = {"03/diagnosis": Diagnosis(), "03/a": Benchmark()}
+CHECKS = {"03/a": Benchmark()}
 
 
 def climb(found: Climb) -> pictures.Picture:

@@ -4,8 +4,7 @@ import random
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from accel_helpers.course.answers import plain
-from accel_helpers.course.checks import FunctionCheck, Told
+from accel_helpers.course.checks import FunctionCheck, Told, plain
 from accel_helpers.measure import pictures, scores
 from accel_helpers.measure.scores import Score
 

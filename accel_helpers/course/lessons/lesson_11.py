@@ -1,7 +1,6 @@
 """The exercise of lesson 11: is the job cheaper on the GPU?"""
 
-from accel_helpers.course.answers import meant, plain
-from accel_helpers.course.checks import FunctionCheck
+from accel_helpers.course.checks import FunctionCheck, meant, plain
 
 VERDICTS = ("cheaper", "dearer", "cannot tell")
 

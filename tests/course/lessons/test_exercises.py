@@ -77,7 +77,7 @@ def slips(check):
     # What has no row of its own, or an empty place in it, is told by the row of all others.
     for key, choice in itertools.product(check.truth, check.allowed):
         if choice != check.truth[key]:
-            own, usual = (check.slips[key].get(row, ("", "")) for row in (choice, ""))
+            own, usual = (check.slips.get((key, row), ("", "")) for row in (choice, ""))
             yield {**check.truth, key: choice}, own[0] or usual[0], own[1] or usual[1]
 
 
