@@ -213,8 +213,14 @@ def short(address: str) -> str:
 
 
 def shown(value) -> str:
-    """Return the first 60 characters of a value's repr in one line, for an error message."""
-    return " ".join(repr(value).split())[:60]
+    """Return the first 60 characters of a value's repr in one line, for an error message.
+
+    Returns "something of type T" for a value whose repr raises.
+    """
+    try:
+        return " ".join(repr(value).split())[:60]
+    except Exception:  # such as a whole number with thousands of digits
+        return f"something of type {type(value).__name__}"
 
 
 def fragment(place: str, *values) -> str | None:
