@@ -53,8 +53,8 @@ class CompiledStep:
     # are only what the step is given, which alone is too large: then it was not compiled.
     needed: int | None = None
     at_least: bool = False
-    # The largest power of two that fits as a batch, 0 where none does; and the batches that were
-    # compiled to find it: "512 too large, 256 fits".
+    # The largest power of two that fits as a batch, 0 where none does; and the last batches that
+    # were tried to find it: "512 too large, 256 fits".
     largest_batch: int | None = None
     tried: str = ""
     more: tuple[tuple[str, str], ...] = ()  # rows of the card, as (label, text)

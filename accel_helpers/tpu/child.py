@@ -55,7 +55,7 @@ def main(folder: str) -> None:
         # It stands there if smaller batches take too long.
         (place / "answer.json").write_text(json.dumps(answer), "utf-8")
         if answer["verdict"] == "too large":
-            answer |= smaller(model, job, answer)
+            answer |= smaller(model, job)
     # Whatever the model's own code, the frameworks and the compiler raise.
     except Exception as error:
         answer["why"] = f"the step cannot be compiled: {_reason(error)}"
@@ -191,21 +191,18 @@ def overflow(error: Exception) -> dict:
     return answer
 
 
-def smaller(model, job: dict, answer: dict) -> dict:
-    """Return which power of two fits as a batch, where the job's own does not, by its answer."""
+def smaller(model, job: dict) -> dict:
+    """Return the largest power of two that fits as a batch, where the job's own does not."""
     tried = []
-    batch = job["batch_size"]
-    while answer["verdict"] != "fits":
-        # More than that cannot fit: what is needed grows at most in proportion to the batch.
-        needed = answer.get("needed", 2 * job["memory"])
-        limit = min(batch * job["memory"] // needed, batch - 1)
-        if limit < job["chips"]:
-            batch = 0
-            break
-        batch = 2 ** (limit.bit_length() - 1)
-        answer = _compile(model, job | {"batch_size": batch})
-        tried.append(f"{batch} {answer['verdict']}")
-    return {"largest_batch": batch, "tried": ", ".join(tried)}
+    # the largest one below the job's
+    batch = 2 ** (job["batch_size"] - 1).bit_length() // 2
+    while batch >= job["chips"]:
+        verdict = _compile(model, job | {"batch_size": batch})["verdict"]
+        tried.append(f"{batch} {verdict}")
+        if verdict == "fits":
+            return {"largest_batch": batch, "tried": ", ".join(tried[-2:])}
+        batch //= 2
+    return {"largest_batch": 0}
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from accel_helpers.tpu import child, environment
 from accel_helpers.tpu.answers import CompiledStep
 
 # chip -> bytes of its memory that a program may have. They are the compiler's own figures, out of
-# the error "Used 21.98G of 15.75G hbm"; the tests compare them with it.
+# the error "Used 21.98G of 15.75G hbm".
 MEMORY = {"v5e": int(15.75 * 2**30), "v6e": int(31.25 * 2**30)}
 SECONDS = 300.0  # that an answer may take
 CHILD_MEMORY = 12e9  # bytes that the compiler may take

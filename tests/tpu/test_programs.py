@@ -11,7 +11,7 @@ import pytest
 
 from accel_helpers.course.quickstart import quickstart_model
 from accel_helpers.course.stored_steps import stored_step
-from accel_helpers.tpu.compiler import MEMORY, compile_training_step
+from accel_helpers.tpu.compiler import compile_training_step
 
 pytestmark = [
     pytest.mark.slow,
@@ -88,18 +88,16 @@ def test_models_of_others_shapes_compile_or_say_why_not(keras, own):
     assert (answer.verdict, "my own error" in answer.why) == ("unavailable", True)
 
 
-@pytest.mark.parametrize("chip", MEMORY)
-def test_a_step_that_is_too_large_has_figures_and_the_batch_that_fits(keras, chip):
+def test_a_step_that_is_too_large_has_figures_and_the_batch_that_fits(keras):
     make = keras.layers
-    wide = [make.Dense(4096, activation="relu", name=name) for name in ("wide", "wider")]
+    wide = [make.Dense(4096, activation="relu") for _ in range(2)]
     model = keras.Sequential([keras.Input((8,)), *wide, make.Dense(1)])
     model.compile("sgd", "mse")
-    answer = compile_training_step(model, 2**20, chip)
-    assert answer.verdict == "too large"
+    answer = compile_training_step(model, 2**20)
+    assert (answer.verdict, answer.largest_batch) == ("too large", 2**18)
     assert answer.needed > 16 * 2**30
     assert "f32[1048576,4096]" in dict(answer.more)["largest array"]
-    assert answer.largest_batch in (2**18, 2**19)
-    assert answer.tried.endswith(f"{answer.largest_batch} fits")
+    assert answer.tried.endswith(f"{2**18} fits")
 
 
 def test_two_billion_weights_are_too_many_and_take_no_room(keras):
