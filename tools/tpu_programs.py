@@ -297,7 +297,8 @@ def _changes_of_products(old: list[dict], new: list[dict]) -> list[str]:
 def _changes(old: dict, new: dict) -> list[str]:
     """Which fields of an answer lie further apart than they may."""
     for answer in (old, new):
-        answer["largest arrays"] = [[row["array"], row["operation"]] for row in answer["largest"]]
+        # Of arrays of one size it is chance which come first, and what of them is named.
+        answer["largest arrays"] = sorted(row["array"] for row in answer["largest"])
     changes = []
     for field in EXACT + NEAR:
         tolerance = TOLERANCE if field in NEAR else 0

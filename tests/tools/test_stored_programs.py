@@ -83,7 +83,7 @@ def test_every_chip_sends_all_the_gradients_however_small_its_share_of_the_batch
         ({"verdict": "too large"}, "verdict is fits, now too large"),
         ({"peak_memory": None}, "peak_memory is"),
         ({"cycles": [["hidden", 1]]}, "cycles of "),
-        ({"largest": []}, "largest arrays is [["),
+        ({"largest": []}, "largest arrays is ['f32"),
         ({"collectives": [{"kind": "all-gather"}]}, "collectives is None, now"),
     ],
 )
