@@ -95,7 +95,7 @@ def load(place: Path, job: dict):
     # A layer makes a variable of a number, and not of a shape: then all of them get numbers.
     except Exception:
         model = make(description, own_code)
-    model.compile(**compiled_with | {"jit_compile": True})
+    model.compile(**compiled_with | {"jit_compile": True, "run_eagerly": False})
     with _no_numbers():
         model._symbolic_build(data_batch=batch_of(job))
     return model

@@ -78,7 +78,7 @@ def test_models_of_others_shapes_compile_or_say_why_not(keras, own):
     parts = [measured, make.Dropout(0.1)(make.LSTM(4)(right))]
     out = make.Dense(3, dtype="mixed_bfloat16")(make.Concatenate()(parts))
     two_inputs = keras.Model([left, right], out)
-    two_inputs.compile("adam", "mse", metrics=["mae"])
+    two_inputs.compile("adam", "mse", metrics=["mae"], run_eagerly=True)
     answer = compile_training_step(two_inputs, 16)
     assert (answer.verdict, answer.why) == ("fits", "")
     assert answer.policy == "float32 and mixed_bfloat16"
@@ -152,3 +152,8 @@ def test_when_the_learners_process_is_killed_the_child_and_its_folder_go(tmp_pat
         parent.wait()
     wait_until(lambda: not running(folder))
     assert not list(tmp_path.glob("accel-tpu-*"))
+
+
+@pytest.mark.night
+def test_all_of_this_holds_on_jax(on_jax):
+    on_jax("not holds_on_jax", __file__)
