@@ -69,6 +69,17 @@ def test_a_process_that_is_stopped_is_no_judgement_of_the_model(keras, child):
     assert answer.largest_batch is None, "what was found out before stands"
 
 
+def test_the_largest_power_of_two_that_fits_is_found_by_halving(monkeypatch):
+    def compiled(model, job):
+        return {"verdict": "fits" if job["batch_size"] <= 300 else "too large"}
+
+    monkeypatch.setattr(tpu_compiler.child, "_compile", compiled)
+    found = {"largest_batch": 256, "tried": "512 too large, 256 fits"}
+    assert tpu_compiler.child.smaller(None, {"batch_size": 3000, "chips": 4}) == found
+    none = tpu_compiler.child.smaller(None, {"batch_size": 1024, "chips": 512})
+    assert none["largest_batch"] == 0
+
+
 def test_where_it_is_not_installed_the_answer_says_how(keras, monkeypatch, tmp_path):
     monkeypatch.setenv("ACCEL_TPU_COMPILER", str(tmp_path))
     answer = tpu_compiler.compile_training_step(dense(keras), 8)
