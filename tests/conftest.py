@@ -109,8 +109,10 @@ def needed(required):
 @pytest.fixture(scope="session")
 def tpu_environment(required):
     """The TPU compiler, kept in .test-environments/ and installed when it is not there."""
-    environ = {**os.environ, "ACCEL_TPU_COMPILER": str(KEPT / "tpu-compiler")}
-    try:
-        return environment_of_compiler.install(environ)
-    except environment_of_compiler.InstallFailed as reason:
-        required(str(reason))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ACCEL_TPU_COMPILER", str(KEPT / "tpu-compiler"))
+        try:
+            found = environment_of_compiler.install()
+        except environment_of_compiler.InstallFailed as reason:
+            required(str(reason))
+        yield found

@@ -3,15 +3,17 @@
     python tools/tpu_programs.py                      writes accel_helpers/course/tpu_programs/
     python tools/tpu_programs.py --check [FILE ...]    says what differs, and leaves with 1
 
-The steps are lowered by JAX, as Colab's TPU runtime would run them. What a program is must come
-out the same: whether it compiles and fits, its operations, its instructions. What the compiler
-makes of it may move a little with Keras and JAX, and is held to a tenth.
+The steps are compiled by the library's own child, and again by `compiled_text.py` for what the
+compiler says of cycles and arrays. What a program is must come out the same: whether it compiles
+and fits, its operations, its instructions. What the compiler makes of it may move a little with
+Keras and JAX, and is held to a tenth.
 """
 
 import argparse
 import itertools
 import json
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable
@@ -23,14 +25,19 @@ ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "accel_helpers" / "course" / "tpu_programs"
 PRODUCTS = "products.json"
 COUNTER = Path(__file__).with_name("count_products.py")
+TEXT_SCRIPT = Path(__file__).with_name("compiled_text.py")
 CHIPS = ("v5e", "v6e")
 WIDTHS = (100, 128, 129, 256)  # of lesson 06's hidden layer
 TOLERANCE = 0.10  # how far the compiler's own figures may lie apart
 SECONDS = 600  # for counting all products
 # Fields of an answer that must be the same, and those that may move a little.
 EXACT = ("name", "batch_size", "chip", "chips", "policy", "verdict", "flops", "largest_batch",
-         "loops", "collectives", "largest arrays")  # fmt: skip
-NEAR = ("bytes_accessed", "peak_memory", "needed", "logical_bytes", "padded_bytes")
+         "collectives", "largest arrays")  # fmt: skip
+NEAR = ("peak_memory", "needed", "logical_bytes", "padded_bytes")
+MOST_ARRAYS = 5  # of the largest arrays are in an answer
+# What stands in the place of an operation's path if an array is an argument of the step, or a copy
+# of one: "", "data[0]" or "state[0][3]".
+ARGUMENT = re.compile(r"|data\[.*|state\[.*")
 
 
 def products() -> list[tuple[str, int, int, int]]:
@@ -130,21 +137,112 @@ def make(names=(), say=print) -> dict[str, str]:
         model = step.make_model()
         for chip in chips:
             answer = _compile(step, model, chip)
-            files[f"{step.name}-{chip}.json"] = json.dumps(asdict(answer), indent=1) + "\n"
+            files[f"{step.name}-{chip}.json"] = _fields(asdict(answer))
             say(answer)
     return files
 
 
 def _compile(step: Step, model, chip: str):
-    """The compiler's answer for a step, under the step's own name."""
-    from accel_helpers.tpu import compiler
+    """The compiler's answer for a step, under the step's own name, with all that it says."""
+    import tpu_report
+
+    from accel_helpers.tpu import child, compiler
+    from accel_helpers.tpu.environment import PINS
 
     answer = compiler.compile_training_step(
-        model, step.batch_size, chip, chips=step.chips, thorough=step.thorough
+        model, step.batch_size, chip, chips=step.chips, seconds=SECONDS
     )
     if answer.verdict == "unavailable":
         raise SystemExit(f"{step.name} for {chip}: {answer.why}")
-    return replace(answer, name=step.name)
+    job = {
+        "batch_size": step.batch_size,
+        "batch": compiler.batch_of(model),
+        "chip": chip,
+        "chips": step.chips,
+        "thorough": step.thorough,
+        "beside": str(Path(child.__file__).parent),
+    }
+    said = compiler.ask(model, job, SECONDS, script=str(TEXT_SCRIPT))
+    if "text" not in said:
+        raise SystemExit(f"{step.name} for {chip}: {said['why']}")
+    text = said["text"]
+    layers = [layer.name for layer in model.layers]
+    if answer.verdict == "fits":
+        found = {
+            "peak_memory": said["peak_memory"],
+            "logical_bytes": said["logical_bytes"],
+            "padded_bytes": said["padded_bytes"],
+            "collectives": tpu_report.collectives(text),
+        }
+        arrays = tpu_report.largest_arrays(text)
+        if step.thorough:
+            found["cycles"] = tpu_report.estimated_cycles(text, layers)
+    else:
+        found = {"needed": said["needed"]}
+        arrays = tpu_report.arrays_of_overflow(text)
+    largest = tuple(_named(row, layers, said["arguments"]) for row in arrays[:MOST_ARRAYS])
+    answer = replace(
+        answer,
+        **found,
+        name=step.name,
+        largest=largest,
+        versions=f"jax {PINS['jax']}, libtpu {PINS['libtpu']}",
+        made_by=f"the saved model, loaded by keras {keras_version()}",
+    )
+    return replace(answer, more=tuple(_more_rows(answer, said)))
+
+
+def keras_version() -> str:
+    """The version of the Keras that wrote a step down."""
+    import keras
+
+    return keras.__version__
+
+
+def _named(row, layers: list[str], arguments: list):
+    """An array with an operation that a learner understands.
+
+    Such as "hidden, going back" for what a layer makes, or "weights or optimizer" for an argument
+    of the step, since the optimizer keeps arrays of the weights' shapes.
+    """
+    import tpu_report
+
+    name = tpu_report.short_name(row.operation, layers)
+    if ARGUMENT.fullmatch(row.operation):
+        kinds = [kind for kind, array in arguments if array == row.array]
+        name = " or ".join(dict.fromkeys(kinds)) or "an argument"
+    return replace(row, operation=name)
+
+
+def _more_rows(answer, said: dict):
+    """The rows of the card that only a stored answer has, each as (label, text)."""
+    import tpu_report
+
+    from accel_helpers._values.words import format_bytes, format_count
+
+    # The compiler counts the body of a loop once, and its bytes are not those of a whole step.
+    if answer.verdict == "fits" and " while(" not in said["text"]:
+        moved = said["bytes_accessed"]
+        per_chip = " by each chip" if answer.chips > 1 else ""
+        yield "bytes", f"{format_bytes(moved)} read and written{per_chip}, as the compiler counts"
+        yield "intensity", f"{answer.flops / answer.chips / moved:.3g} operations for each byte"
+    if answer.padded_bytes:
+        given, padded = format_bytes(answer.logical_bytes), format_bytes(answer.padded_bytes)
+        yield "padding", f"{given} given to the step take {padded} on the chip"
+    first = answer.largest[0]
+    unpadded = tpu_report.array_bytes(first.array)
+    text = f"{format_bytes(first.bytes)}: {first.operation}, {first.array}"
+    if first.bytes > unpadded:
+        text += f" ({format_bytes(unpadded)} without padding)"
+    yield "largest array", text
+    for found in answer.collectives:
+        size = format_bytes(found.bytes)
+        yield "between chips", f"{found.kind} of {found.arrays} arrays, {size} on each chip"
+    if answer.cycles:
+        total = sum(cycles for _, cycles in answer.cycles)
+        layer, most = answer.cycles[0]
+        share = f"{100 * most / total:.0f} % of them in {layer}"
+        yield "estimate", f"{format_count(total)} clock cycles, {share}"
 
 
 def _count_products() -> list[dict]:
@@ -153,15 +251,22 @@ def _count_products() -> list[dict]:
     from accel_helpers.tpu import environment
 
     compiler = environment.status()
-    if not compiler.ready:
+    if compiler.why:
         raise SystemExit(compiler.why)
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "products.json").write_text(json.dumps(products()))
-        command, variables = compiler.command(COUNTER, folder, scratch=folder)
+        command, variables = compiler.command(str(COUNTER), folder, scratch=folder)
         outcome = probe.run_command(command, seconds=SECONDS, environ=variables)
         if outcome.kind != "finished":
             raise SystemExit(f"The products were not counted: it {outcome.ending}.")
         return json.loads(Path(folder, "counted.json").read_text())
+
+
+def _fields(answer: dict) -> str:
+    """A JSON object with a field on each line; those without a value are left out."""
+    known = {name: value for name, value in answer.items() if value not in (None, "", (), [])}
+    lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(known[name])}" for name in known)
+    return f"{{\n{lines}\n}}\n"
 
 
 def _lines(rows: list[dict]) -> str:
@@ -192,13 +297,15 @@ def _changes_of_products(old: list[dict], new: list[dict]) -> list[str]:
 def _changes(old: dict, new: dict) -> list[str]:
     """Which fields of an answer lie further apart than they may."""
     for answer in (old, new):
-        answer["largest arrays"] = [[row["array"], row["operation"]] for row in answer["largest"]]
+        # Of arrays of one size it is chance which come first, and what of them is named.
+        answer["largest arrays"] = sorted(row["array"] for row in answer["largest"])
     changes = []
     for field in EXACT + NEAR:
         tolerance = TOLERANCE if field in NEAR else 0
-        if _distance(old[field], new[field]) > tolerance:
-            changes.append(f"{field} is {old[field]}, now {new[field]}")
-    before, after = dict(old["cycles"]), dict(new["cycles"])
+        before, after = old.get(field), new.get(field)
+        if _distance(before, after) > tolerance:
+            changes.append(f"{field} is {before}, now {after}")
+    before, after = dict(old.get("cycles", [])), dict(new.get("cycles", []))
     for layer in {**before, **after}:
         if _distance(before.get(layer), after.get(layer)) > TOLERANCE:
             changes.append(f"cycles of {layer} is {before.get(layer)}, now {after.get(layer)}")

@@ -1,8 +1,8 @@
 """The same training in a process of its own, where Keras runs on its other backend.
 
-The model travels as a ``.keras`` file, and some batches of the arrays in a pickle. The process runs
-this file as a program, answers every line with the seconds of a turn, the first one once it has
-compiled, and deletes what it was given, also where this process was killed.
+The model travels as `saved_model` writes it, and some batches of the arrays in a pickle. The
+process runs this file as a program, answers every line with the seconds of a turn, the first one
+once it has compiled, and deletes what it was given, also where this process was killed.
 """
 
 import importlib.util
@@ -15,6 +15,7 @@ from math import ceil
 from pathlib import Path
 
 from accel_helpers._values import probe
+from accel_helpers.fit import saved_model
 from accel_helpers.fit.batches import bytes_in
 from accel_helpers.fit.clock import Timed, Turn
 from accel_helpers.fit.training import ARRAYS, Training
@@ -25,8 +26,6 @@ OTHERS = {"tensorflow": "jax", "jax": "tensorflow"}
 PATIENCE = 120  # seconds for the process to start and to compile
 MOST_BYTES = 64e6  # of the training data, of which no more travels, and of the validation's
 MOST_WEIGHTS = 200e6  # bytes of a model that travels; with those of the optimizer three times that
-# in what the process writes where it cannot make a part of the model again
-OWN_CODE = ("Could not locate", "Lambda")
 
 
 def other_backend() -> str:
@@ -94,14 +93,8 @@ class OtherBackend(ExitStack):
         if answer is None:
             raise ValueError("it had not compiled when the time was up")
         self._child.stop()
-        raise ValueError(_reason(self._child.output))
-
-
-def _reason(error: str) -> str:
-    """Return why a training could not be timed there, by what the process wrote."""
-    if any(text in error for text in OWN_CODE):
-        return _by_hand("it has classes or functions of your own")
-    return f"it does not train there: {probe.last_line(error)[:80]}"
+        reason = probe.last_line(self._child.output)[:80]
+        raise ValueError(f"it does not train there: {reason}")
 
 
 def _pack(training: Training, folder: Path) -> float:
@@ -114,9 +107,9 @@ def _pack(training: Training, folder: Path) -> float:
         raise ValueError(_by_hand("your model is too large for a copy"))
     try:
         with held_back():
-            model.save(folder / "model.keras")
-    except Exception as error:
-        raise ValueError(_by_hand("your model cannot be saved")) from error
+            saved_model.save(model, folder)
+    except ValueError as error:
+        raise ValueError(_by_hand("it has classes or functions of your own")) from error
     a_batch = bytes_in(training.first_batches(1, 0.0))
     steps = min(training.steps, ceil(MOST_BYTES / a_batch))
     travels = pickle.dumps((training.shortened(steps), steps))
@@ -126,11 +119,10 @@ def _pack(training: Training, folder: Path) -> float:
 
 def _unpack(folder: Path) -> Training:
     """Return the training that was written into a folder."""
-    import keras
 
     def make_model():
-        model = keras.models.load_model(folder / "model.keras")
-        # The file says what Keras had chosen on the backend that it comes from.
+        model = saved_model.load(folder)
+        # The description says what Keras had chosen on the backend that it comes from.
         model.jit_compile = None
         return model
 

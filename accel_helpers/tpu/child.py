@@ -1,36 +1,65 @@
-"""The child process of `compiler`: compiles one program for a TPU that is not there.
+"""The child process of `compiler`: compiles a training step for a TPU that is not there.
 
 It runs as a script among the packages that `environment` keeps, and so imports nothing of ours. It
-reads `job.json` and `program.pb` from the folder that it is given, and writes `answer.json` there.
+reads `job.json` and a model as `fit.saved_model` writes it, and writes `answer.json` beside them.
 """
 
 import contextlib
 import json
 import os
+import pickle
+import re
 import shutil
 import sys
 import threading
-from collections.abc import Sequence
+from collections import Counter
 from pathlib import Path
 
 # number of chips -> how they are wired, as libtpu names it
 TOPOLOGIES = {1: "1x1", 4: "2x2", 8: "2x4"}
+# libtpu takes one chip alone only if it is told that a host has no more.
+BOUNDS = {1: {"chips_per_host_bounds": [1, 1, 1]}}
 # The compiler's least effort to make the program fast: it ends 3 to 12 times earlier.
-LEAST_EFFORT = -1.0
+LEAST_EFFORT = {"exec_time_optimization_effort": -1.0}
+LONGEST_MESSAGE = 300  # characters of an error that are quoted
+UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}  # bytes
+
+# Of a line of a program in which chips exchange arrays, what kind of exchange it is:
+#     "  %a = (f32[]{:T(128)}, f32[16]{0:T(128)S(1)}) all-reduce-start(%g, %f), channel_id=1"
+_EXCHANGE = re.compile(
+    r" (all-reduce|all-gather|reduce-scatter|all-to-all|collective-permute)(?:-start)?\("
+)
+# In the error on a program that does not fit: what it needs, and its largest array.
+#     "Ran out of memory in memory space hbm. Used 21.98G of 15.75G hbm. Exceeded hbm capacity by …"
+#     "  1. Size: 1.53G"
+#     "     Operator: op_name="jit(train_step)/jvp(conv1)/conv_general_dilated" stack_frame_id=99"
+#     "     Shape: bf16[1024,56,56,256]{3,0,2,1:T(8,128)(2,1)}"
+_NEEDED = re.compile(r"space hbm\. Used ([\d.]+)([KMGT]?) of")
+_LARGEST = re.compile(r' 1\. Size: (\S+)\s+Operator: op_name="([^"]*).*\s+Shape: ([^\s{]+)')
+_BOLD = re.compile(r"\x1b\[\d*m")  # switches a terminal to bold, and back
 
 
 def main(folder: str) -> None:
-    """Compile the program in a folder, and write the answer there.
+    """Answer the job in a folder; when the parent process ends, the folder and this process go.
 
-    `job.json` has the keyword arguments of `compile_program`, `program.pb` its data. When the
-    parent process ends, the folder is deleted, and this process ends.
+    A job has the "chip" with its "memory", the "chips", the "batch_size", the "batch" as [x, y] of
+    texts such as "float32 28 28". The answer has fields of `CompiledStep`.
     """
     threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
     place = Path(folder)
-    job = json.loads((place / "job.json").read_text())
-    program = (place / "program.pb").read_bytes()
-    answer = compile_program(program, **job)
-    (place / "answer.json").write_text(json.dumps(answer))
+    job = json.loads((place / "job.json").read_text("utf-8"))
+    answer = {}
+    try:
+        model = load(place, job)
+        answer |= _compile(model, job)
+        # It stands there if smaller batches take too long.
+        (place / "answer.json").write_text(json.dumps(answer), "utf-8")
+        if answer["verdict"] == "too large":
+            answer |= smaller(model, job)
+    # Whatever the model's own code, the frameworks and the compiler raise.
+    except Exception as error:
+        answer["why"] = f"the step cannot be compiled: {_reason(error)}"
+    (place / "answer.json").write_text(json.dumps(answer), "utf-8")
 
 
 def _end_with_parent(folder: str) -> None:
@@ -45,215 +74,135 @@ def _end_with_parent(folder: str) -> None:
     os._exit(3)
 
 
-def compile_program(
-    data: bytes, *, chip: str, chips: int = 1, shared: Sequence[int] = (), thorough: bool = False
-) -> dict:
-    """Compile a program for one chip or several.
-
-    Parameters
-    ----------
-    data : bytes
-        A serialized HLO module.
-    chip : str
-        Such as "v5e".
-    chips : int
-        One of `TOPOLOGIES`.
-    shared : sequence of int
-        Which arguments of the program are cut along the batch: their places, from 0, or counted
-        from the end by negative numbers.
-    thorough : bool
-        Give the compiler its full time.
-
-    Returns
-    -------
-    dict
-        Fields of `CompiledStep`; "program", the text of the compiled program; and "error", which
-        is the compiler's message, or "". With an error there is no text of a program, and of the
-        fields there are `versions` and `loops` alone.
-    """
-    from importlib.metadata import version
-
-    from jax._src.interpreters import mlir
-    from jax._src.lib import _jax
-    from jaxlib.mlir import ir
-
-    with mlir.make_ir_context(), ir.Location.unknown():
-        module = ir.Module.parse(_jax.mlir.hlo_to_stablehlo(data))
-        _without_copies(module)
-        _tpu_random_numbers(module)
-        if chips > 1:
-            _cut_batch(module, chips, shared)
-        answer = {
-            "versions": f"jax {version('jax')}, libtpu {version('libtpu')}",
-            "loops": bool(_operations(module, "stablehlo.while")),
-            "program": "",
-            "error": "",
-        }
-        try:
-            program = _compile(module, chip, chips, thorough)
-        except _jax.JaxRuntimeError as error:
-            return answer | {"error": str(error)}
-    return answer | _figures(program)
+def _reason(error: Exception) -> str:
+    """Return what an error says, in a line."""
+    # Keras ends with the arguments of the call, which are long; what led to an error stands first.
+    message, _, _ = _BOLD.sub("", str(error)).partition("Arguments received by ")
+    return message.strip().rpartition("\n")[2][:LONGEST_MESSAGE]
 
 
-def _compile(module, chip: str, chips: int, thorough: bool):
-    """Compile an MLIR module for so many chips of a kind, such as "v5e"; return JAX's executable.
+def load(place: Path, job: dict):
+    """Return the model in a folder, on JAX and for XLA; its variables take no memory."""
+    import keras
 
-    Raises a JaxRuntimeError if it does not fit, or cannot be compiled. The interfaces are private
-    ones of JAX, since libtpu has no public one.
-    """
-    from jax._src import compiler
-    from jax._src.lib import _jax
+    make = keras.saving.deserialize_keras_object
+    description = json.loads((place / "model.json").read_text("utf-8"))
+    own_code = pickle.loads((place / "own_code.pickle").read_bytes())
+    compiled_with = make(description.pop("compile_config"), own_code)
+    try:
+        with _no_numbers():
+            model = make(description, own_code)
+    # A layer makes a variable of a number, and not of a shape: then all of them get numbers.
+    except Exception:
+        model = make(description, own_code)
+    model.compile(**compiled_with | {"jit_compile": True, "run_eagerly": False})
+    with _no_numbers():
+        model._symbolic_build(data_batch=batch_of(job))
+    return model
+
+
+def _no_numbers():
+    """Return a block in which Keras makes variables of a shape, and no numbers in them."""
+    import keras
+
+    return keras.StatelessScope(initialize_variables=False)
+
+
+def batch_of(job: dict) -> list:
+    """Return the shapes of a batch as [x, y]."""
+    import keras
+
+    def shape_of(text: str):
+        dtype, *sides = text.split()
+        return keras.KerasTensor((job["batch_size"], *map(int, sides)), dtype)
+
+    return keras.tree.map_structure(shape_of, job["batch"])
+
+
+def lowered(model, job: dict) -> tuple:
+    """Return the step of a job as a program of JAX's, and the bytes that it is given on a chip."""
+    import jax
+    import numpy as np
     from jax.experimental import topologies
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-    # libtpu takes one chip alone only if it is told that a host has no more.
-    bounds = {"chips_per_host_bounds": [1, 1, 1]} if chips == 1 else {}
-    topology = topologies.get_topology_desc(
-        platform="tpu", topology_name=f"{chip}:{TOPOLOGIES[chips]}", **bounds
+    chips = job["chips"]
+    name = f"{job['chip']}:{TOPOLOGIES[chips]}"
+    topology = topologies.get_topology_desc(name, "tpu", **BOUNDS.get(chips, {}))
+    mesh = Mesh(np.array(topology.devices), ["chips"])
+
+    # Every chip has the state of the training whole, and its part of the batch.
+    layout = NamedSharding(mesh, PartitionSpec()), NamedSharding(mesh, PartitionSpec("chips"))
+    variables = (
+        model.trainable_variables,
+        model.non_trainable_variables,
+        model.optimizer.variables,
+        model.metrics_variables,
     )
-    devices = tuple(topology.devices)
-    options = compiler.get_compile_options(
-        num_replicas=1, num_partitions=chips, use_spmd_partitioning=chips > 1
+    state, batch = jax.tree.map(
+        lambda it: jax.ShapeDtypeStruct(it.shape, it.dtype), (variables, batch_of(job))
     )
-    build_options = options.executable_build_options
-    # The shardings of `_cut_batch` are written in the older of the two ways that XLA reads.
-    build_options.use_shardy_partitioner = False
-    if not thorough:
-        build_options.exec_time_optimization_effort = LEAST_EFFORT
-    return devices[0].client.compile(
-        module, executable_devices=_jax.DeviceList(devices), compile_options=options
-    )
+    step = jax.jit(model.train_step, in_shardings=layout, donate_argnums=0, keep_unused=True)
+    with _no_numbers():
+        return step.lower(state, batch), _bytes_of(state) + _bytes_of(batch) // chips
 
 
-def _figures(program) -> dict:
-    """Return the text and the figures of a program of JAX's, as `compile_program` returns them."""
-    cost = program.cost_analysis()
-    memory = program.get_compiled_memory_stats()
+def _bytes_of(shapes) -> int:
+    """Return the bytes of all arrays of these shapes, without padding."""
+    import jax
+
+    return sum(shape.size * shape.dtype.itemsize for shape in jax.tree.leaves(shapes))
+
+
+def _compile(model, job: dict) -> dict:
+    """Return what the compiler says of a job, as fields of an answer."""
+    import jax
+
+    step, given = lowered(model, job)
+    # The compiler would work on it for minutes.
+    if given > job["memory"]:
+        return {"verdict": "too large", "needed": given, "at_least": True}
+    try:
+        program = step.compile(compiler_options=LEAST_EFFORT)
+    except jax.errors.JaxRuntimeError as error:
+        return overflow(error)
+    exchanges = Counter(_EXCHANGE.findall(program.as_text())).items()
     return {
-        "program": program.hlo_modules()[0].to_string(),
-        "compiler_flops": _count_or_none(cost.get("flops", 0)),
-        "bytes_accessed": _count_or_none(cost.get("bytes accessed", 0)),
-        "peak_memory": memory.peak_memory_in_bytes,
-        "padded_bytes": memory.argument_size_in_bytes,
+        "verdict": "fits",
+        "peak_memory": program.memory_analysis().peak_memory_in_bytes,
+        "more": [["between chips", f"{kind}, {count} times"] for kind, count in exchanges],
     }
 
 
-def _count_or_none(count: float) -> float | None:
-    """Return a count of the compiler, or None if it is 0 or below: then it is not known."""
-    return count if count > 0 else None
+def overflow(error: Exception) -> dict:
+    """Return the fields of an answer that the compiler's error on a lack of memory gives.
 
-
-def _without_copies(module) -> None:
-    """Remove each `mhlo.copy` from an MLIR module, in place: users of the copy get the original.
-
-    TensorFlow writes them, and StableHLO, which the compiler reads, has no such operation.
+    Another error is raised again.
     """
-    for operation in _operations(module, "mhlo.copy"):
-        operation.result.replace_all_uses_with(operation.operands[0])
-        operation.erase()
+    message = str(error)
+    if not message.startswith("RESOURCE_EXHAUSTED"):
+        raise error
+    answer = {"verdict": "too large"}
+    # Of a program that is far too large, it gives no figures.
+    for number, unit in _NEEDED.findall(message):
+        answer["needed"] = round(float(number) * UNITS[unit])
+    for size, operation, array in _LARGEST.findall(message):
+        answer["more"] = [["largest array", f"{size}: {array}, {operation}"]]
+    return answer
 
 
-def _tpu_random_numbers(module) -> None:
-    """Let an MLIR module make its random numbers as on a TPU, by the default algorithm; in place.
-
-    A program that TensorFlow writes on a CPU asks for the algorithm Philox, whose state is three
-    numbers and not two. On a TPU that takes 32 times the memory, and a program that fits in truth
-    would not fit.
-    """
-    for operation in _operations(module, "stablehlo.rng_bit_generator"):
-        state = operation.operands[0]
-        if list(state.type.shape) == [3]:
-            _use_default_algorithm(operation)
-
-
-def _use_default_algorithm(operation) -> None:
-    """Replace an `rng_bit_generator` on a state of three numbers by one on the first two of them.
-
-    `operation` is an MLIR operation. The new one, which uses the default algorithm, takes its place
-    in the module.
-    """
-    from jaxlib.mlir import ir
-    from jaxlib.mlir.dialects import stablehlo
-
-    def part(array, first: int, end: int):
-        """Return array[first:end] as an operation of the module."""
-        make = ir.DenseI64ArrayAttr.get
-        return stablehlo.slice(array, make([first]), make([end]), make([1]))
-
-    state = operation.operands[0]
-    old_state, old_numbers = operation.results
-    with ir.InsertionPoint(operation), operation.location:
-        state_type = ir.RankedTensorType.get([2], state.type.element_type)
-        algorithm = stablehlo.RngAlgorithmAttr.get("DEFAULT")
-        generator = stablehlo.RngBitGeneratorOp(
-            state_type, old_numbers.type, algorithm, part(state, 0, 2)
-        )
-        new_state, new_numbers = generator.results
-        # What comes after still expects three numbers: the third one is handed on.
-        whole_state = stablehlo.concatenate([new_state, part(state, 2, 3)], 0)
-        old_state.replace_all_uses_with(whole_state)
-        old_numbers.replace_all_uses_with(new_numbers)
-    operation.erase()
-
-
-def _cut_batch(module, chips: int, shared: Sequence[int]) -> None:
-    """Change an MLIR module so that every chip gets its part of the batch, and all else whole.
-
-    `shared` are the places of the arguments that hold the batch, negative ones from the end. Each
-    argument of the module's main function gets a sharding, which says how it lies on the chips.
-    """
-    from jaxlib.mlir import ir
-
-    main_function = _main_function(module)
-    arguments = list(main_function.regions[0].blocks[0].arguments)
-    old_attributes = [{} for _ in arguments]
-    # The list of attributes is missing, or empty, where no argument has any.
-    if "arg_attrs" in main_function.attributes:
-        entries = [ir.DictAttr(entry) for entry in main_function.attributes["arg_attrs"]]
-        old_attributes = entries or old_attributes
-    # Negative places become those from 0 on.
-    cut_arguments = {index % len(arguments) for index in shared}
-    new_attributes = []
-    for index, (argument, old) in enumerate(zip(arguments, old_attributes, strict=True)):
-        sharding = "{replicated}"
-        if index in cut_arguments:
-            sharding = _sharding_of_first_axis(len(argument.type.shape), chips)
-        attributes = {name: old[name] for name in old}
-        attributes["mhlo.sharding"] = ir.StringAttr.get(sharding)
-        new_attributes.append(ir.DictAttr.get(attributes))
-    main_function.attributes["arg_attrs"] = ir.ArrayAttr.get(new_attributes)
-    int32 = ir.IntegerType.get_signless(32)
-    module.operation.attributes["mhlo.num_partitions"] = ir.IntegerAttr.get(int32, chips)
-
-
-def _main_function(module):
-    """Return the function of an MLIR module that the program begins with: the one called "main"."""
-    functions = {str(function.name).strip('"'): function for function in module.body.operations}
-    return functions["main"]
-
-
-def _sharding_of_first_axis(axes: int, chips: int) -> str:
-    """Return how XLA writes that an array is cut along the first of its axes, one part a chip.
-
-    axes=2, chips=8 -> "{devices=[8,1]<=[8]}"
-    """
-    parts = [str(chips)] + ["1"] * (axes - 1)
-    return f"{{devices=[{','.join(parts)}]<=[{chips}]}}"
-
-
-def _operations(module, name: str) -> list:
-    """Return all operations of a name, such as "mhlo.copy", in an MLIR module, at any depth."""
-    from jaxlib.mlir import ir
-
-    operations = []
-
-    def visit(operation):
-        if operation.name == name:
-            operations.append(operation.operation)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit)
-    return operations
+def smaller(model, job: dict) -> dict:
+    """Return the largest power of two that fits as a batch, where the job's own does not."""
+    tried = []
+    # the largest one below the job's
+    batch = 2 ** (job["batch_size"] - 1).bit_length() // 2
+    while batch >= job["chips"]:
+        verdict = _compile(model, job | {"batch_size": batch})["verdict"]
+        tried.append(f"{batch} {verdict}")
+        if verdict == "fits":
+            return {"largest_batch": batch, "tried": ", ".join(tried[-2:])}
+        batch //= 2
+    return {"largest_batch": 0}
 
 
 if __name__ == "__main__":

@@ -1,53 +1,47 @@
 """Compiles a model's training step for a TPU that is not there, by libtpu in a child process."""
 
 import json
-import re
 import tempfile
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
-from typing import Any
 
-from accel_helpers._values import probe
+from accel_helpers._values import probe, records
 from accel_helpers._values.records import whole
+from accel_helpers._values.words import shown
+from accel_helpers.fit import saved_model
 from accel_helpers.measure import products
-from accel_helpers.tpu import child, report
-from accel_helpers.tpu import environment as tpu_environment
+from accel_helpers.tpu import child, environment
 from accel_helpers.tpu.answers import CompiledStep
-from accel_helpers.tpu.environment import Environment
-from accel_helpers.tpu.lowering import NoProgram, Program, lower
 
 # chip -> bytes of its memory that a program may have. They are the compiler's own figures, out of
-# the error "Used 21.98G of 15.75G hbm"; the tests compare them with it.
+# the error "Used 21.98G of 15.75G hbm".
 MEMORY = {"v5e": int(15.75 * 2**30), "v6e": int(31.25 * 2**30)}
-SECONDS = 300.0  # that one compilation may take
-CHILD_MEMORY = 12e9  # bytes that one compilation may take
-MOST_TRIES = 8  # compilations to find the batch that fits
-MOST_ARRAYS = 5  # of the largest arrays are in an answer
-# What stands in the place of an operation's path if an array is an argument of the step, or a copy
-# of one: "", "XLA_Args" by TensorFlow; "x", "y['a']" or "state[0][3]" by JAX.
-_ARGUMENT = re.compile(r"|XLA_Args|[xy](\[.*)?|state\[.*")
+SECONDS = 300.0  # that an answer may take
+CHILD_MEMORY = 12e9  # bytes that the compiler may take
 # how the child process ended -> what the user can do about it
 _ADVICE = {"too slow": "; give seconds= more", "too large": "; give memory= more"}
+# Classes of Keras layers that look words or numbers up in tables, or turn them into text.
+TEXT_LAYERS = (
+    "Hashing", "HashedCrossing", "IntegerLookup", "StringLookup", "TextVectorization",
+)  # fmt: skip
 
 __all__ = ["compile_training_step"]
 
 
 def compile_training_step(
     model, batch_size: int, chip: str = "v5e", *, chips: int = 1, sample: tuple | None = None,
-    thorough: bool = False, seconds: float = SECONDS, memory: float = CHILD_MEMORY,
-    environment: Environment | None = None, run: Callable = probe.run_command,
+    seconds: float = SECONDS, memory: float = CHILD_MEMORY,
 ) -> CompiledStep:  # fmt: skip
     """Compile the training step that `fit` runs, for a TPU that is not there.
 
-    Only shapes are needed: no batch is allocated, and the model stays as it is. Where the batch
-    does not fit, others are compiled to find the largest power of two that does.
+    The model is described to a process of its own, which makes it again on JAX. Only shapes are
+    needed: no batch is allocated, and the model stays as it is. Where the batch does not fit,
+    others are compiled to find the largest power of two that does.
 
     Parameters
     ----------
     model : keras.Model
-        Compiled, on the TensorFlow or the JAX backend.
+        Compiled, on any backend. Classes and functions of your own in it must be registered, by
+        ``@keras.saving.register_keras_serializable()``, and run on JAX.
     batch_size : int
         Samples of a step, over all chips.
     chip : {"v5e", "v6e"}, optional
@@ -56,16 +50,10 @@ def compile_training_step(
         How many there are; each gets its part of the batch.
     sample : (x, y), optional
         A few real samples with their targets, for models whose shapes cannot be read off.
-    thorough : bool, optional
-        Give the compiler its full time, for its estimate of cycles by layer.
     seconds : float, optional
-        The time limit of each compilation.
+        The time limit.
     memory : float, optional
-        The limit of each compilation in bytes.
-    environment : optional
-        Where the compiler is installed; by default where `install` puts it.
-    run : callable, optional
-        What runs it, as `probe.run_command`.
+        The limit of the process in bytes.
 
     Returns
     -------
@@ -76,243 +64,128 @@ def compile_training_step(
     Raises
     ------
     ValueError
-        If the model is not a compiled Keras model, or does not tell the shapes of a batch; if the
-        batch size is no multiple of the number of chips; if there is no such chip, or no such
-        number of them.
+        If the model is not a compiled Keras model, has unregistered classes or functions, or does
+        not tell the shapes of a batch; if the batch size is no multiple of the number of chips; if
+        there is no such chip, or no such number of them.
 
     Examples
     --------
     >>> compile_training_step(None, 32, chip="v4")
     Traceback (most recent call last):
     ...
-    ValueError: chip must be 'v5e' or 'v6e'; got 'v4'.
+    ValueError: chip is of ['v5e', 'v6e'], chips of [1, 4, 8]; got 'v4' and 1.
     """
-    _check_choice(chip, "chip", MEMORY)
-    _check_choice(chips, "chips", child.TOPOLOGIES)
+    import keras
+
+    if chip not in MEMORY or chips not in child.TOPOLOGIES:
+        kinds, numbers = list(MEMORY), list(child.TOPOLOGIES)
+        raise ValueError(f"chip is of {kinds}, chips of {numbers}; got {chip!r} and {chips!r}.")
     # Every chip gets a sample at least.
     batch_size = whole(batch_size, "batch_size", least=chips)
     if batch_size % chips:
         raise ValueError(f"batch_size must be a multiple of {chips}, the chips; got {batch_size}.")
-    import keras
+    if not isinstance(model, keras.Model) or not model.compiled:
+        raise ValueError(f"model must be a compiled Keras model; got {shown(model)}.")
+    job = {"batch_size": batch_size, "chip": chip, "chips": chips, "memory": MEMORY[chip]}
+    layers = model._flatten_layers(include_self=False)
+    words = [layer.name for layer in layers if type(layer).__name__ in TEXT_LAYERS]
+    if words:
+        answer = {"verdict": "refused", "why": f"a TPU has no text, which layer {words[0]!r} needs"}
+    else:
+        batch = batch_of(model, sample)
+        answer = ask(model, job | {"batch": batch}, seconds, memory)
+    policies = {layer.dtype_policy.name for layer in layers if layer.weights}
+    answer["name"] = model.name
+    answer["policy"] = " and ".join(sorted(policies)) or model.dtype_policy.name
+    answer["flops"] = _product_flops(model, batch_size)
+    return records.read(CompiledStep, job | answer, "answer.json")
 
-    unknown = CompiledStep(
-        name=getattr(model, "name", ""),
-        backend=keras.config.backend(),
-        batch_size=batch_size,
-        chip=chip,
-        chips=chips,
-        memory=MEMORY[chip],
-        policy=_policy(model),
-        thorough=thorough,
-    )
-    if environment is None:
-        environment = tpu_environment.status()
-    run_within_limits = partial(run, seconds=seconds, memory=memory)
-    compiler = _Compiler(model, sample, unknown, environment, run_within_limits)
-    answer = compiler.compile(batch_size)
-    if answer.verdict != "too large":
+
+def ask(
+    model, job: dict, seconds: float, memory: float = CHILD_MEMORY, script: str = child.__file__
+) -> dict:
+    """Return what a script answers to a job, as `child.main` does, from a process of its own.
+
+    Raises ValueError if the model cannot be saved.
+    """
+    # The compiler leaves temporary files in the folder, which are deleted with it.
+    with tempfile.TemporaryDirectory(prefix="accel-tpu-") as folder:
+        saved_model.save(model, Path(folder))
+        compiler = environment.status()
+        if compiler.why:
+            return {"why": compiler.why}
+        Path(folder, "job.json").write_text(json.dumps(job), "utf-8")
+        command, variables = compiler.command(script, folder, scratch=folder)
+        outcome = probe.run_command(command, seconds=seconds, memory=memory, environ=variables)
+        file = Path(folder, "answer.json")
+        answer = json.loads(file.read_text("utf-8")) if file.exists() else {}
+        if outcome.kind != "finished":
+            advice = _ADVICE.get(outcome.kind, "")
+            answer["why"] = f"the compiler's process {outcome.ending}{advice}"
         return answer
-    return compiler.find_batch_that_fits(answer)
-
-
-def _check_choice(value: object, name: str, choices: Collection) -> None:
-    """Raise ValueError if a value is none of the choices; `name` is that of the parameter."""
-    if value not in choices:
-        texts = [repr(choice) for choice in choices]
-        raise ValueError(f"{name} must be {' or '.join(texts)}; got {value!r}.")
-
-
-def _policy(model) -> str:
-    """Return the dtype policy of a model's layers that have weights: "mixed_bfloat16".
-
-    Where they differ: "bfloat16 and float32". Where there are no such layers: "float32".
-    """
-    names = set()
-    for layer in getattr(model, "layers", ()):
-        if layer.weights:
-            names.add(layer.dtype_policy.name)
-    return " and ".join(sorted(names)) or "float32"
-
-
-@dataclass(frozen=True)
-class _Compiler:
-    """Compiles the step of one model for batches of different sizes, in a child process."""
-
-    model: Any  # a keras.Model
-    sample: Any  # (x, y), or None
-    unknown: CompiledStep  # the answer as it is before anything was compiled
-    environment: Environment  # where the compiler is installed, or why it is not
-    run: Callable  # as `probe.run_command`, with its limits set
-
-    def compile(self, batch_size: int) -> CompiledStep:
-        """Return the answer for a batch of this size; a failure is an answer, too.
-
-        Raises ValueError if the model is not compiled, or does not tell the shapes of a batch.
-        """
-        unknown = replace(self.unknown, batch_size=batch_size)
-        try:
-            program = lower(
-                self.model, batch_size, self.sample, chips=unknown.chips, memory=unknown.memory
-            )
-            if not self.environment.ready:
-                return replace(unknown, why=self.environment.why)
-            fields = self._compile_in_child(program)
-        except NoProgram as reason:
-            return replace(unknown, **reason.fields)
-        except OSError as error:
-            return replace(unknown, why=str(error))
-
-        message = fields.pop("error")
-        text = fields.pop("program")
-        answer = replace(unknown, flops=_product_flops(self.model, batch_size), **fields)
-        if not message:
-            return self._fitting(answer, program, text)
-        overflow = report.read_overflow(message)
-        if overflow:
-            needed, largest = overflow
-            largest = _named(largest, self._layers(), program)
-            return replace(answer, verdict="too large", needed=needed, largest=largest)
-        # Of a program that is far too large, the compiler says only that memory is exhausted.
-        if message.startswith("RESOURCE_EXHAUSTED"):
-            return replace(answer, verdict="too large")
-        first_line = message.partition("\n")[0]
-        return replace(unknown, why=f"the compiler failed: {first_line[:300]}")
-
-    def _compile_in_child(self, program: Program) -> dict:
-        """Return what `child.compile_program` returns for a program, after running it as a process.
-
-        That is fields of the answer, the compiled "program" as text, and an "error" or "". Raises
-        OSError if the process does not end by itself with an answer, within its limits.
-        """
-        job = {
-            "chip": self.unknown.chip,
-            "chips": self.unknown.chips,
-            "thorough": self.unknown.thorough,
-            "shared": program.batch_arguments,
-        }
-        # The compiler leaves temporary files in the folder, which are deleted with it.
-        with tempfile.TemporaryDirectory(prefix="accel-tpu-") as folder:
-            place = Path(folder)
-            (place / "job.json").write_text(json.dumps(job))
-            (place / "program.pb").write_bytes(program.data)
-            answer_file = place / "answer.json"
-            command, variables = self.environment.command(child.__file__, folder, scratch=folder)
-            outcome = self.run(command, environ=variables, folder=folder)
-            if outcome.kind != "finished" or not answer_file.exists():
-                advice = _ADVICE.get(outcome.kind, "")
-                raise ChildProcessError(f"the compiler's process {outcome.ending}{advice}")
-            return json.loads(answer_file.read_text())
-
-    def _fitting(self, answer: CompiledStep, program: Program, text: str) -> CompiledStep:
-        """Return the answer for a step that fits, completed by what the compiled program says.
-
-        `program` is the step as the framework wrote it, `text` is what the compiler made of it.
-        """
-        layers = self._layers()
-        cycles = ()
-        if answer.thorough:
-            cycles = report.estimated_cycles(text, layers)
-        return replace(
-            answer,
-            verdict="fits",
-            logical_bytes=program.argument_bytes,
-            largest=_named(report.largest_arrays(text), layers, program),
-            collectives=report.collectives(text),
-            cycles=cycles,
-        )
-
-    def _layers(self) -> list[str]:
-        """Return the names of the model's own layers."""
-        return [layer.name for layer in self.model.layers]
-
-    def find_batch_that_fits(self, too_large: CompiledStep) -> CompiledStep:
-        """Compile other batches, and return the answer with the largest power of two that fits.
-
-        `too_large` is the answer for a batch that does not fit. If a batch can be neither compiled
-        nor said to be too large, the answer says why in its `why`.
-        """
-        chips = too_large.chips
-        newest = too_large
-        tried: dict[int, bool] = {}
-        while len(tried) < MOST_TRIES:
-            batch = _next_batch(newest)
-            if batch in tried or not chips <= batch < too_large.batch_size:
-                break
-            newest = self.compile(batch)
-            if newest.verdict not in ("fits", "too large"):
-                reason = newest.why or newest.verdict
-                return replace(too_large, why=f"a batch of {batch} could not be asked: {reason}")
-            tried[batch] = newest.verdict == "fits"
-
-        fitting = [size for size, fits in tried.items() if fits]
-        largest_batch = None
-        if fitting:
-            largest_batch = max(fitting)
-        elif batch < chips:
-            # None is left to try: even one sample for each chip is too many.
-            largest_batch = 0
-        return replace(too_large, largest_batch=largest_batch, tried=tuple(sorted(tried.items())))
-
-
-def _next_batch(newest: CompiledStep) -> int:
-    """Return the batch to try after the newest answer: a power of two, or 0 where none is left.
-
-    After a batch that fits it is twice as large, and else at most as large as the memory allows.
-    """
-    batch = newest.batch_size
-    if newest.verdict == "fits":
-        return 2 * batch
-    # More than this share of the batch cannot fit, since the bytes that are needed grow at most in
-    # proportion to the batch. If they are not known, half the batch is tried.
-    share = 0.5
-    if newest.needed:
-        share = newest.memory / newest.needed
-    limit = int(min(max(newest.chips, batch * share), batch - 1))
-    if limit < 1:
-        return 0
-    return 2 ** (limit.bit_length() - 1)
 
 
 def _product_flops(model, batch_size: int) -> int | None:
-    """Return the FLOP of the matrix products and convolutions in a step of a model.
-
-    Returns None if the work of one of its layers cannot be counted.
-    """
+    """Return the FLOP of a step's matrix products; None where a layer's cannot be counted."""
     try:
         counted = products.count(model, batch_size)
     # Whatever goes wrong: the compiler understands more models than are counted.
     except Exception:
         return None
-    if counted.notes:
-        return None
-    return counted.training_flops
+    return None if counted.notes else counted.training_flops
 
 
-def _named(
-    rows: Sequence[report.Allocation], layers: list[str], program: Program
-) -> tuple[report.Allocation, ...]:
-    """Return the first few of some arrays, each with an operation that a learner understands.
+def batch_of(model, sample: tuple | None = None) -> list:
+    """Return what a batch is made of as [x, y], each a text such as "float32 28 28" or many.
 
-    Such as "hidden, going back" for what a layer makes, or "weights or optimizer" for an argument
-    of the step. `layers` are the names of the model's layers.
+    They are read off a sample, or else off the model and its loss. Raises ValueError if there is no
+    sample, and the model does not tell them.
     """
-    named_rows = []
-    for row in rows[:MOST_ARRAYS]:
-        if _ARGUMENT.fullmatch(row.operation):
-            name = _name_of_argument(row.array, program)
-        else:
-            name = report.short_name(row.operation, layers)
-        named_rows.append(replace(row, operation=name))
-    return tuple(named_rows)
+    import keras
+
+    if sample is not None:
+        return keras.tree.map_structure(_described, list(sample))
+    inputs = getattr(model, "inputs", None)
+    if not inputs or len(model.outputs) != 1:
+        raise _no_shape("the model does not say one shape of its inputs and one output")
+    for tensor in [*inputs, *model.outputs]:
+        if None in tensor.shape[1:]:
+            raise _no_shape(f"a shape is open: {tensor.shape}")
+    # Keras makes a list of one input, which `fit` takes without.
+    x = inputs[0] if len(inputs) == 1 else model.input
+    return [keras.tree.map_structure(_described, x), _targets(model.loss, model.outputs[0])]
 
 
-def _name_of_argument(array: str, program: Program) -> str:
-    """Return which arguments of the step are arrays of this type and shape, by their kinds.
+def _described(array) -> str:
+    """Return the dtype in which `fit` hands on an array, and the sides of a sample in it."""
+    import keras
 
-    "f32[24,16]" -> "weights or optimizer", since the optimizer keeps arrays of the weights' shapes.
-    If none is, it returns "an argument".
-    """
-    kinds = [kind for kind, argument in program.arguments if argument == array]
-    if not kinds:
-        return "an argument"
-    return " or ".join(dict.fromkeys(kinds))
+    dtype = keras.backend.standardize_dtype(array.dtype)
+    if "float" in dtype:
+        dtype = keras.config.floatx()
+    return " ".join([dtype, *map(str, array.shape[1:])])
+
+
+def _targets(loss, output) -> str:
+    """Return what a loss compares with an output, as `_described`; labels if it is a sparse one."""
+    import keras
+
+    # Most losses of Keras are objects around a function whose name says which targets they take.
+    function = getattr(loss, "fn", loss)
+    if isinstance(loss, str):
+        name = loss
+    elif getattr(function, "__module__", "").startswith("keras"):
+        name = products.name_of(function)
+    else:
+        raise _no_shape(f"the loss {shown(function)} does not say which targets it takes")
+    if name.lower().startswith("sparse"):
+        return _described(keras.KerasTensor(output.shape[:-1], "int32"))
+    return _described(output)
+
+
+def _no_shape(reason: str) -> ValueError:
+    """Return the error that asks the caller for a sample."""
+    return ValueError(
+        f"The shapes of a batch cannot be read off, since {reason}. "
+        "Give a few real samples: sample=(x[:1], y[:1])."
+    )

@@ -51,7 +51,8 @@ def test_a_stored_answer_is_read_back_under_its_own_name(file):
     answer = ah.course.stored_step(name, chip)
     assert (answer.name, answer.chip) == (name, chip)
     assert answer.flops
-    assert json.loads(json.dumps(asdict(answer))) == json.loads(file.read_text())
+    stored, read = json.loads(file.read_text()), json.loads(json.dumps(asdict(answer)))
+    assert stored == {key: read[key] for key in stored}
 
 
 def test_an_unknown_name_is_refused():
@@ -82,8 +83,8 @@ def test_every_chip_sends_all_the_gradients_however_small_its_share_of_the_batch
         ({"verdict": "too large"}, "verdict is fits, now too large"),
         ({"peak_memory": None}, "peak_memory is"),
         ({"cycles": [["hidden", 1]]}, "cycles of "),
-        ({"largest": []}, "largest arrays is [["),
-        ({"collectives": [{"kind": "all-gather"}]}, "collectives is [], now"),
+        ({"largest": []}, "largest arrays is ['f32"),
+        ({"collectives": [{"kind": "all-gather"}]}, "collectives is None, now"),
     ],
 )
 def test_what_the_compiler_says_otherwise_is_found(stored, values, found):

@@ -1,15 +1,12 @@
-"""Reads the error messages and the programs that the libtpu of `environment` writes."""
+"""Reads the error messages and the programs that the libtpu of the compiler writes."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import ceil, prod
-from typing import Self
 
-from accel_helpers._values.words import format_bytes
+from accel_helpers.tpu.answers import Allocation, Collective
 
-UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}  # bytes
 COLLECTIVES = "all-reduce|all-gather|reduce-scatter|all-to-all|collective-permute"
 NO_ESTIMATE = 2**62  # the compiler writes about 2**63 cycles where it has no estimate
 
@@ -34,12 +31,8 @@ _INSTRUCTION = re.compile(
 _COLLECTIVE = re.compile(
     rf"^\s+(?:ROOT )?%\S+ = (?P<arrays>.*?) (?P<kind>{COLLECTIVES})(?:-start)?\(", re.M
 )
-# In the error on a program that does not fit:
-#     "Ran out of memory in memory space hbm. Used 21.98G of 15.75G hbm. Exceeded hbm capacity by …"
-_OVERFLOW = re.compile(
-    r"memory space hbm\. Used (?P<number>[\d.]+)(?P<unit>[KMGT]?) of [\d.]+[KMGT]? hbm"
-)
-# Where the entry of an array begins in the rest of that error: "  1. Size: 1.53G", with the lines
+# Where the entry of an array begins in the error on a program that does not fit:
+#     "  1. Size: 1.53G"
 #     "     Operator: op_name="jit(step)/jvp(conv1)/conv_general_dilated" stack_frame_id=99"
 #     "     Shape: bf16[1024,56,56,256]{3,0,2,1:T(8,128)(2,1)}"
 _ENTRY = re.compile(r"\n\s+\d+\. Size: ")
@@ -50,67 +43,24 @@ _PATH = re.compile(r'op_name="(?P<path>[^"]*)"')
 _CYCLES = re.compile(r'"estimated_cycles":"(?P<cycles>\d+)"')
 
 
-@dataclass(frozen=True)
-class Allocation:
-    """An array that takes memory."""
+def allocation(text: str, operation: str) -> Allocation:
+    """An array as the compiler writes it, with its layout, and the operation that makes it.
 
-    bytes: int  # as it lies in the chip's memory
-    array: str  # type and shape, such as "bf16[1024,56,56,256]"
-    # What makes the array, as the framework's path of layers, such as "jit(step)/jvp(conv1)/mul";
-    # "" where it is an argument of the step.
-    operation: str
-
-    @classmethod
-    def of(cls, text: str, operation: str) -> Self:
-        """Make one from an array as the compiler writes it, with its layout, and its operation.
-
-        "f32[8,10]{1,0:T(8,128)}" -> bytes=4096, array="f32[8,10]"
-        """
-        return cls(array_bytes(text), _without_layout(text), operation)
-
-    def describe(self) -> str:
-        """Say in a line how large it is and what makes it."""
-        text = f"{format_bytes(self.bytes)}: {self.operation}, {self.array}"
-        unpadded = array_bytes(self.array)
-        if self.bytes > unpadded:
-            text += f" ({format_bytes(unpadded)} without padding)"
-        return text
-
-
-@dataclass(frozen=True)
-class Collective:
-    """One exchange between chips that the compiler put in."""
-
-    kind: str  # such as "all-reduce"
-    arrays: int  # how many go through it together
-    bytes: int  # of all these arrays, on each chip
-
-    def describe(self) -> str:
-        """Say in a line what is exchanged."""
-        arrays = f"{self.arrays} arrays together"
-        if self.arrays == 1:
-            arrays = "1 array"
-        return f"{self.kind} of {arrays}, {format_bytes(self.bytes)} on each chip"
-
-
-def read_overflow(message: str) -> tuple[int, tuple[Allocation, ...]] | None:
-    """Return the bytes that a program would need, and its largest arrays, the largest first.
-
-    `message` is an error of the compiler. Returns None if it does not say that the main memory of
-    the chip is too small, and by how much.
+    "f32[8,10]{1,0:T(8,128)}" -> bytes=4096, array="f32[8,10]"
     """
-    overflow = _OVERFLOW.search(message)
-    if not overflow:
-        return None
-    needed = float(overflow["number"]) * UNITS[overflow["unit"]]
+    return Allocation(array_bytes(text), _without_layout(text), operation)
+
+
+def arrays_of_overflow(message: str) -> tuple[Allocation, ...]:
+    """The largest arrays of a program that does not fit, by the compiler's error."""
     largest = []
     # Before the first entry stands a summary.
     _, *entries = _ENTRY.split(message)
     for entry in entries:
         shape = _SHAPE.search(entry)
         if shape and _ARRAY.match(shape["array"]):
-            largest.append(Allocation.of(shape["array"], _path_of(entry)))
-    return round(needed), tuple(largest)
+            largest.append(allocation(shape["array"], _path_of(entry)))
+    return tuple(largest)
 
 
 def array_bytes(text: str) -> int:
@@ -176,7 +126,7 @@ def largest_arrays(text: str) -> tuple[Allocation, ...]:
         path = ""
         if name != "parameter":
             path = _path_of(line) or name
-        row = Allocation.of(array, path)
+        row = allocation(array, path)
         rows.setdefault((row.array, row.operation), row)
     return tuple(sorted(rows.values(), key=lambda row: row.bytes, reverse=True))
 
@@ -213,28 +163,17 @@ def estimated_cycles(text: str, layers: Iterable[str] = ()) -> tuple[tuple[str, 
 
 
 def layer_of(path: str, layers: Iterable[str]) -> str:
-    """Return the name of the layer in the path that a framework gives an operation, or "".
+    """The name of the layer in the path that JAX gives an operation, or "".
 
     `layers` are the names of the model's own layers. "" is returned if none of them is in the path.
-    By JAX:        "jit(step)/transpose(jvp(dense_1))/dot_general" -> "dense_1"
-    By TensorFlow: "sequential_1_1/dense_1/MatMul" -> "dense"
+    "jit(step)/transpose(jvp(dense_1))/dot_general" -> "dense_1"
     """
-    layers = set(layers)
-    by_jax = path.startswith("jit(")
     # The last part is the operation. Of layers within each other, the model's own is outermost.
     *places, _ = path.split("/")
     for part in places:
-        # A function of JAX's, such as "jit(relu)", is no layer.
-        if part.startswith("jit("):
-            continue
-        # "transpose(jvp(dense_1))" is "dense_1", going back.
+        # "transpose(jvp(dense_1))" is "dense_1", going back; "jit(relu)", of JAX's, is no layer.
         name = re.sub(r"^(?:\w+\()+|\)+$", "", part)
-        # Under TensorFlow Keras numbers every name: "dense_1" is the layer "dense".
-        if not by_jax:
-            unnumbered = re.sub(r"_\d+$", "", name)
-            if unnumbered in layers:
-                return unnumbered
-        if name in layers:
+        if name in layers and not part.startswith("jit("):
             return name
     return ""
 
@@ -242,7 +181,7 @@ def layer_of(path: str, layers: Iterable[str]) -> str:
 def short_name(path: str, layers: Sequence[str]) -> str:
     """Return a name for an operation that a learner understands.
 
-    `path` is that of a framework, `layers` are the names of the model's layers:
+    `path` is JAX's, `layers` are the names of the model's layers:
     "jit(step)/jvp(hidden)/mul" -> "hidden"
     "jit(step)/transpose(jvp(hidden))/mul" -> "hidden, going back"
     "jit(step)/add" -> "add", if it belongs to no layer
@@ -250,5 +189,4 @@ def short_name(path: str, layers: Sequence[str]) -> str:
     layer = layer_of(path, layers)
     if not layer:
         return path.rsplit("/", 1)[-1]
-    going_back = re.search(r"transpose\(|gradient_tape", path)
-    return f"{layer}, going back" if going_back else layer
+    return f"{layer}, going back" if "transpose(" in path else layer
