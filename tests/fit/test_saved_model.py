@@ -44,8 +44,8 @@ def test_a_registered_class_of_a_file_travels_with_its_code(keras, tmp_path, mon
         import my_layers
 
         saved_model.save(sequential(keras, my_layers.Twice()), tmp_path)
-    command = probe.python(LOAD, tmp_path)
-    done = subprocess.run(command, env=probe.variables(), capture_output=True, text=True)
+    command = [sys.executable, "-c", LOAD, str(tmp_path)]
+    done = subprocess.run(command, env=probe.variables({}), capture_output=True, text=True)
     assert done.stdout.splitlines()[-1:] == ["Twice 2.0 mse"], done.stderr[-2000:]
 
 
