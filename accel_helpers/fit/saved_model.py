@@ -10,6 +10,7 @@ import pickle
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 # what Keras writes of the model, and its own classes and functions by the names in that
 DESCRIPTION, OWN_CODE = "model.json", "own_code.pickle"
@@ -44,7 +45,7 @@ def load(folder: Path):
     return keras.saving.deserialize_keras_object(description, own_code)
 
 
-def _own_names(description: object, owner: str = "") -> Iterator[str]:
+def _own_names(description: Any, owner: str = "") -> Iterator[str]:
     """Yield the names of classes and functions in a description that are not Keras's own.
 
     Raises ValueError for a lambda; `owner` is the name of what the description is a part of.
