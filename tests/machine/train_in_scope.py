@@ -8,6 +8,7 @@ import os
 import sys
 
 import accel_helpers as ah
+from accel_helpers.machine.quiet import held_back
 from accel_helpers.machine.strategy import Strategy
 
 
@@ -41,7 +42,9 @@ def train_in(picked):
         model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
         fitted = model.fit(x, y, batch_size=64, epochs=2, shuffle=False, verbose=0)
         if picked.replicas == 1:  # it refuses several
-            ah.fit_resident(model, x, y, batch_size=64, verbose=0)
+            # XLA's first compilation is logged, which a lesson's first cell keeps off the page.
+            with held_back():
+                ah.fit_resident(model, x, y, batch_size=64, verbose=0)
     return {
         "kind": picked.kind,
         "type": type(strategy).__name__,
