@@ -82,23 +82,17 @@ def find_other_gpu(root: Path, cpu_name: str) -> str:
     """Return the name of a GPU of AMD's or Apple's; empty without one."""
     if cpu_name.startswith("Apple"):
         return f"{cpu_name} GPU"
-    vendors = [read(file).strip() for file in files(root, "sys/class/drm/card*/device/vendor")]
-    # The driver that computes on AMD's, beside that of the screen.
-    if "0x1002" in vendors and files(root, "dev/kfd"):
-        return "AMD GPU"
-    return ""
+    # The driver that computes on AMD's GPUs.
+    return "AMD GPU" if files(root, "dev/kfd") else ""
 
 
 def find_cpu(root: Path, run: Run) -> str:
-    """Return the name of the processor; empty where it is unknown."""
-    name = field(read(root / "proc/cpuinfo"), "model name")
-    # A Mac has no such file. Other names are like "Intel(R) Xeon(R) CPU".
-    return name.replace("(R)", "") or ask_mac(run, "machdep.cpu.brand_string")
-
-
-def ask_mac(run: Run, name: str) -> str:
-    """Return what a Mac says of itself, such as "hw.memsize"; empty elsewhere."""
-    return run(["sysctl", "-n", name], 1.0).strip()
+    """Return the name of the processor, such as "Intel Xeon CPU"; empty where it is unknown."""
+    match = re.search(r"model name\s*:\s*(.*\S)", read(root / "proc/cpuinfo"))
+    if match:
+        return match[1].replace("(R)", "")
+    # A Mac has no such file.
+    return run(["sysctl", "-n", "machdep.cpu.brand_string"], 1.0).strip()
 
 
 def run_command(command: list[str], seconds: float) -> str:
@@ -120,15 +114,6 @@ def read(path: Path) -> str:
 def files(root: Path, pattern: str) -> list[Path]:
     """Return the files under a folder that fit a pattern, such as "dev/nvidia*", sorted by path."""
     return sorted(root / name for name in glob.glob(pattern, root_dir=root))
-
-
-def field(text: str, label: str) -> str:
-    """Return the value in the first line ``label : value`` of a text; empty where there is none.
-
-    ("MemTotal:  13290480 kB", "MemTotal") -> "13290480 kB".
-    """
-    values = re.findall(rf"^{label}\s*:\s*(.*\S)", text, re.MULTILINE)
-    return "".join(values[:1])
 
 
 def whole_number(text: str) -> int:

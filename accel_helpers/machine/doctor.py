@@ -117,7 +117,7 @@ def diagnose(problem: BaseException | str | Path | None = None, **machine) -> Di
     elif isinstance(problem, BaseException):
         problem = "".join(traceback.format_exception(problem))
     text, lines = pages.read(problem)
-    place, _ = facts.place(machine.get("environ", os.environ))
+    place = facts.place(machine.get("environ", os.environ))
     # A text may name the place that it comes from.
     for named, pattern in _PLACES.items():
         if re.search(pattern, text):

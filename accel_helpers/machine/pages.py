@@ -6,7 +6,8 @@ A *page* is the JSON of a notebook. An outdated line is an entry of ``data/yeste
 import json
 import re
 
-from accel_helpers.machine.faults import Finding, tables
+from accel_helpers.machine.facts import tables
+from accel_helpers.machine.faults import Finding
 
 # A page that imports TensorFlow or Keras, or nothing at all (it is a piece of a page), and none of
 # the libraries whose right lines look the same.

@@ -9,7 +9,8 @@ import re
 from dataclasses import dataclass
 
 from accel_helpers.machine import raised
-from accel_helpers.machine.faults import PLACES, Finding, tables
+from accel_helpers.machine.facts import PLACES, tables
+from accel_helpers.machine.faults import Finding
 
 # Characters at the beginning, and at the end, of a text that are searched: a second's work each.
 _HALF = 1_000_000
@@ -26,6 +27,7 @@ _CLEANED = (
     (r"(?m)^ +\| ", ""),
     (r"(?m)^(.{4000}).+", r"\1"),
 )
+
 
 @dataclass(frozen=True)
 class Symptom:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from accel_helpers._values.words import format_bytes, format_count, html_card, wrapped
-from accel_helpers.machine.faults import SPOKEN
+from accel_helpers.machine.facts import SPOKEN
 from accel_helpers.tpu.report import Allocation, Collective
 
 # How `why` begins where Keras or its backend could not write the step down as a program.
