@@ -57,12 +57,11 @@ def find_tpu(root: Path) -> Attached | None:
     """Return the TPU chips on the PCI bus; None where there are none."""
     names = []
     for folder in files(root, "sys/bus/pci/devices/*"):
-        if read(folder / "vendor").strip() != "0x1ae0":
-            continue
-        name = _TPUS.get(read(folder / "device").strip())
-        # An unknown device of Google's counts as a TPU that is newer than the table.
-        if name or not read(folder / "class").startswith(_NOT_TPU_CLASSES):
-            names.append(name or "TPU of unknown type")
+        is_google = read(folder / "vendor").strip() == "0x1ae0"
+        if is_google and not read(folder / "class").startswith(_NOT_TPU_CLASSES):
+            # What the table doesn't have is newer than the table.
+            name = _TPUS.get(read(folder / "device").strip(), "TPU of unknown type")
+            names.append(name)
     if not names:
         return None
     return Attached("TPU", names[0], len(names))
@@ -112,8 +111,8 @@ def read(path: Path) -> str:
 
 
 def files(root: Path, pattern: str) -> list[Path]:
-    """Return the files under a folder that fit a pattern, such as "dev/nvidia*", sorted by path."""
-    return sorted(root / name for name in glob.glob(pattern, root_dir=root))
+    """Return the files under a folder that fit a pattern, such as "dev/nvidia*"."""
+    return [root / name for name in glob.glob(pattern, root_dir=root)]
 
 
 def whole_number(text: str) -> int:

@@ -42,7 +42,7 @@ def ids(it: Facts) -> list[str]:
     # Colab sets the second everywhere; it is empty where there is no TPU.
     claim = it.environ.get("TPU_ACCELERATOR_TYPE") or it.environ.get("COLAB_TPU_1VM")
     is_claimed = bool(claim) and not is_tpu
-    is_another = it.ordered not in f"{it.kind} {it.device_text}"
+    is_another = it.ordered not in it.device_text
     is_explained = it.is_silent or is_claimed or is_another or it.place == "local"
     is_for_tpus = "tensorflow-tpu" in it.builds
     jax = it.frameworks.get("jax", "")
