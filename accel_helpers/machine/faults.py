@@ -43,7 +43,7 @@ def ids(it: Facts) -> list[str]:
     claim = it.environ.get("TPU_ACCELERATOR_TYPE") or it.environ.get("COLAB_TPU_1VM")
     is_claimed = bool(claim) and not is_tpu
     is_another = it.ordered not in it.device_text
-    is_explained = it.is_silent or is_claimed or is_another or it.place == "local"
+    is_explained = it.is_silent or is_claimed or is_another
     is_for_tpus = "tensorflow-tpu" in it.builds
     jax = it.frameworks.get("jax", "")
     libtpu = it.frameworks.get("libtpu", "")
@@ -54,7 +54,7 @@ def ids(it: Facts) -> list[str]:
         "gpu-of-another-maker": has_none and it.other_gpu,
         "tpu-claimed": is_claimed,
         "another-chip": is_another,
-        "no-accelerator": has_none and not is_explained,
+        "no-accelerator": has_none and it.place != "local" and not is_explained,
         "kaggle-p100": it.place == "kaggle" and "P100" in it.device_text,
         "gpu-hidden": is_gpu and it.visible_gpus == 0,
         "gpu-too-new": _BLACKWELL.search(it.device_text)
