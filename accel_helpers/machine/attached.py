@@ -12,7 +12,6 @@ from pathlib import Path
 
 from accel_helpers._values import probe
 
-NVIDIA_SMI_SECONDS = 3.0  # a broken driver can make nvidia-smi hang
 GIB = 2**30
 
 # Google's TPUs by their PCI numbers. Source: jax/_src/hardware_utils.py in JAX 0.10.2.
@@ -32,8 +31,8 @@ _QUERY = ["nvidia-smi", "--query-gpu=name,memory.total,driver_version",
           "--format=csv,noheader,nounits"]  # fmt: skip
 _ANSWER = re.compile(r"^(.+), *(\d+|\[.*\]),", re.MULTILINE)
 
-# Runs a command within a number of seconds and returns its output, empty where it fails.
-Run = Callable[[list[str], float], str]
+# Runs a command and returns its output, empty where it fails.
+Run = Callable[[list[str]], str]
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ def find_tpu(root: Path) -> Attached | None:
 
 def find_gpu(run: Run) -> Attached | None:
     """Return the NVIDIA GPUs that nvidia-smi lists, those of the first model; None without one."""
-    rows = _ANSWER.findall(run(_QUERY, NVIDIA_SMI_SECONDS))
+    rows = _ANSWER.findall(run(_QUERY))
     if not rows:
         return None
     name, size = rows[0]
@@ -91,11 +90,14 @@ def find_cpu(root: Path, run: Run) -> str:
     if match:
         return match[1].replace("(R)", "")
     # A Mac has no such file.
-    return run(["sysctl", "-n", "machdep.cpu.brand_string"], 1.0).strip()
+    return run(["sysctl", "-n", "machdep.cpu.brand_string"]).strip()
 
 
-def run_command(command: list[str], seconds: float) -> str:
-    """Return what a command writes; empty where it fails or is not done after some seconds."""
+def run_command(command: list[str], seconds: float = 3.0) -> str:
+    """Return what a command writes; empty where it fails or is not done after some seconds.
+
+    A broken driver can make nvidia-smi hang.
+    """
     outcome = probe.run_command(command, seconds=seconds)
     if outcome.kind != "finished":
         return ""

@@ -119,7 +119,7 @@ def describe(**machine: Any) -> Runtime:
     **machine : optional
         A recorded machine; by default this one. ``environ``, a mapping of str to str, has its
         variables; under the folder ``root`` are its ``proc``, ``sys`` and ``dev``;
-        ``run(command, seconds)`` returns the output of a command, which is empty where it fails;
+        ``run(command)`` returns the output of a command, which is empty where it fails;
         ``versions(name)`` returns the installed version of a distribution, or None. Its cores and
         its memory are this one's, within the limits under ``root``.
 

@@ -68,7 +68,7 @@ def write(root, files):
 def answering(smi="", sysctl=()):
     """Run nothing: answer as nvidia-smi, and as a Mac's sysctl where that is given."""
     answers = {"nvidia-smi": smi, **dict(sysctl)}
-    return lambda command, seconds: answers.get(command[0], answers.get(command[-1], ""))
+    return lambda command: answers.get(command[0], answers.get(command[-1], ""))
 
 
 def python(code, *arguments, path=(), **environ):
