@@ -4,7 +4,6 @@ import functools
 import importlib.metadata
 import os
 import sys
-import tomllib
 from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
 
+from accel_helpers._values import records
 from accel_helpers.machine import attached
 
 # The distributions that are looked for -> the package that each of them installs.
@@ -42,8 +42,7 @@ _CHIPS = {"V28": "TPU v2", "V5E1": "TPU v5e", "V6E1": "TPU v6e", "G4": "RTX PRO 
 @functools.cache
 def tables(name: str) -> dict:
     """Return the tables of a TOML file of the package's data, such as "faults.toml"."""
-    path = Path(__file__).parents[1] / "data" / name
-    return tomllib.loads(path.read_text("utf-8"))
+    return records.load(Path(__file__).parents[1] / "data" / name, "table")
 
 
 #: For each place ("colab", "kaggle", "local"): what it calls its restart, its accelerators, ...
