@@ -12,7 +12,6 @@ from pathlib import Path
 
 from accel_helpers._values import probe
 
-NVIDIA_SMI_SECONDS = 3.0  # a broken driver can make nvidia-smi hang
 GIB = 2**30
 
 # Google's TPUs by their PCI numbers. Source: jax/_src/hardware_utils.py in JAX 0.10.2.
@@ -32,8 +31,8 @@ _QUERY = ["nvidia-smi", "--query-gpu=name,memory.total,driver_version",
           "--format=csv,noheader,nounits"]  # fmt: skip
 _ANSWER = re.compile(r"^(.+), *(\d+|\[.*\]),", re.MULTILINE)
 
-# Runs a command within a number of seconds and returns its output, empty where it fails.
-Run = Callable[[list[str], float], str]
+# Runs a command and returns its output, empty where it fails.
+Run = Callable[[list[str]], str]
 
 
 @dataclass(frozen=True)
@@ -57,12 +56,11 @@ def find_tpu(root: Path) -> Attached | None:
     """Return the TPU chips on the PCI bus; None where there are none."""
     names = []
     for folder in files(root, "sys/bus/pci/devices/*"):
-        if read(folder / "vendor").strip() != "0x1ae0":
-            continue
-        name = _TPUS.get(read(folder / "device").strip())
-        # An unknown device of Google's counts as a TPU that is newer than the table.
-        if name or not read(folder / "class").startswith(_NOT_TPU_CLASSES):
-            names.append(name or "TPU of unknown type")
+        is_google = read(folder / "vendor").strip() == "0x1ae0"
+        if is_google and not read(folder / "class").startswith(_NOT_TPU_CLASSES):
+            # What the table doesn't have is newer than the table.
+            name = _TPUS.get(read(folder / "device").strip(), "TPU of unknown type")
+            names.append(name)
     if not names:
         return None
     return Attached("TPU", names[0], len(names))
@@ -70,7 +68,7 @@ def find_tpu(root: Path) -> Attached | None:
 
 def find_gpu(run: Run) -> Attached | None:
     """Return the NVIDIA GPUs that nvidia-smi lists, those of the first model; None without one."""
-    rows = _ANSWER.findall(run(_QUERY, NVIDIA_SMI_SECONDS))
+    rows = _ANSWER.findall(run(_QUERY))
     if not rows:
         return None
     name, size = rows[0]
@@ -82,27 +80,24 @@ def find_other_gpu(root: Path, cpu_name: str) -> str:
     """Return the name of a GPU of AMD's or Apple's; empty without one."""
     if cpu_name.startswith("Apple"):
         return f"{cpu_name} GPU"
-    vendors = [read(file).strip() for file in files(root, "sys/class/drm/card*/device/vendor")]
-    # The driver that computes on AMD's, beside that of the screen.
-    if "0x1002" in vendors and files(root, "dev/kfd"):
-        return "AMD GPU"
-    return ""
+    # The driver that computes on AMD's GPUs.
+    return "AMD GPU" if files(root, "dev/kfd") else ""
 
 
 def find_cpu(root: Path, run: Run) -> str:
-    """Return the name of the processor; empty where it is unknown."""
-    name = field(read(root / "proc/cpuinfo"), "model name")
-    # A Mac has no such file. Other names are like "Intel(R) Xeon(R) CPU".
-    return name.replace("(R)", "") or ask_mac(run, "machdep.cpu.brand_string")
+    """Return the name of the processor, such as "Intel Xeon CPU"; empty where it is unknown."""
+    match = re.search(r"model name\s*:\s*(.*\S)", read(root / "proc/cpuinfo"))
+    if match:
+        return match[1].replace("(R)", "")
+    # A Mac has no such file.
+    return run(["sysctl", "-n", "machdep.cpu.brand_string"]).strip()
 
 
-def ask_mac(run: Run, name: str) -> str:
-    """Return what a Mac says of itself, such as "hw.memsize"; empty elsewhere."""
-    return run(["sysctl", "-n", name], 1.0).strip()
+def run_command(command: list[str], seconds: float = 3.0) -> str:
+    """Return what a command writes; empty where it fails or is not done after some seconds.
 
-
-def run_command(command: list[str], seconds: float) -> str:
-    """Return what a command writes; empty where it fails or is not done after some seconds."""
+    A broken driver can make nvidia-smi hang.
+    """
     outcome = probe.run_command(command, seconds=seconds)
     if outcome.kind != "finished":
         return ""
@@ -118,17 +113,8 @@ def read(path: Path) -> str:
 
 
 def files(root: Path, pattern: str) -> list[Path]:
-    """Return the files under a folder that fit a pattern, such as "dev/nvidia*", sorted by path."""
-    return sorted(root / name for name in glob.glob(pattern, root_dir=root))
-
-
-def field(text: str, label: str) -> str:
-    """Return the value in the first line ``label : value`` of a text; empty where there is none.
-
-    ("MemTotal:  13290480 kB", "MemTotal") -> "13290480 kB".
-    """
-    values = re.findall(rf"^{label}\s*:\s*(.*\S)", text, re.MULTILINE)
-    return "".join(values[:1])
+    """Return the files under a folder that fit a pattern, such as "dev/nvidia*"."""
+    return [root / name for name in glob.glob(pattern, root_dir=root)]
 
 
 def whole_number(text: str) -> int:

@@ -15,7 +15,7 @@ from typing import Any
 
 from accel_helpers._values.words import shown
 from accel_helpers.machine import faults, quiet
-from accel_helpers.machine.facts import Facts
+from accel_helpers.machine.facts import Facts, installed
 
 __all__ = ["choose", "device_name", "devices", "groups_steps", "jit", "on", "wait", "where"]
 
@@ -128,7 +128,7 @@ def _load_keras(name: str) -> None:
     loaded yet: its import can end the process.
     """
     quiet.keep_out_tensorflow(name)
-    if name == "tensorflow" and name not in sys.modules and faults.installed("tensorflow-tpu"):
+    if name == "tensorflow" and name not in sys.modules and installed("tensorflow-tpu"):
         raise RuntimeError(
             "To import tensorflow-tpu can end this process, so it was not loaded. Keras on JAX is "
             'the way that is known: restart, then ah.use_backend("jax").'

@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from accel_helpers._values.words import fragment, wrapped
-from accel_helpers.machine import faults, pages, raised, symptoms
+from accel_helpers.machine import facts, faults, pages, raised, symptoms
+from accel_helpers.machine.facts import Facts
 from accel_helpers.machine.faults import Finding
 from accel_helpers.machine.raised import Seen
 
@@ -49,14 +50,13 @@ class Diagnosis:
 
     def _items(self) -> list[list[tuple[str, str]]]:
         """Return label and text of all that is told of each thing."""
-        told = self.to_dict()
         # An error's words are told where no failure is known, and a warning where nothing failed.
-        unknown = [told["seen"]] if self.seen.error else told["slow"]
-        things = [*(told["findings"] or unknown), *told["lines"]]
-        return [
-            [(label, thing[part]) for part, label in _LABELS.items() if thing.get(part)]
-            for thing in things
-        ]
+        unknown = (self.seen,) if self.seen.error else self.slow
+        items = []
+        for thing in (*(self.findings or unknown), *self.lines):
+            texts = asdict(thing)
+            items.append([(_LABELS[part], texts[part]) for part in _LABELS if texts.get(part)])
+        return items
 
     def __str__(self) -> str:
         paragraphs = []
@@ -111,13 +111,13 @@ def diagnose(problem: BaseException | str | Path | None = None, **machine) -> Di
     'ValueError: 3 labels for 4 pictures'
     """
     if problem is None:
-        return _examine(faults.Facts(**machine))
+        return _examine(Facts(**machine))
     if isinstance(problem, Path):
         problem = problem.read_text("utf-8", errors="replace")
     elif isinstance(problem, BaseException):
         problem = "".join(traceback.format_exception(problem))
     text, lines = pages.read(problem)
-    place, _ = faults.place(machine.get("environ", os.environ))
+    place = facts.place(machine.get("environ", os.environ))
     # A text may name the place that it comes from.
     for named, pattern in _PLACES.items():
         if re.search(pattern, text):
@@ -125,24 +125,24 @@ def diagnose(problem: BaseException | str | Path | None = None, **machine) -> Di
     findings = symptoms.find(text, place)
     seen = raised.look(symptoms.clean(text))
     slow = symptoms.find(text, place, symptoms.SLOW)
-    next_step = symptoms.SAY["calm"]
+    say = "calm"
+    if slow:
+        say = "slow"
+    if seen.error:
+        say = "unknown"
+    next_step = symptoms.SAY[say].format(known=len(symptoms.KNOWN))
     if findings:
         next_step = findings[0].fix
-    elif seen.error:
-        next_step = symptoms.SAY["unknown"].format(known=len(symptoms.KNOWN))
-    elif slow:
-        next_step = symptoms.SAY["slow"]
     return Diagnosis(findings, next_step, seen, slow, lines)
 
 
-def _examine(machine: faults.Facts) -> Diagnosis:
+def _examine(machine: Facts) -> Diagnosis:
     """Return what is wrong with this runtime, or with a recorded machine."""
     findings = faults.find(machine)
-    next_step = symptoms.SAY["nothing_attached"]
+    say = "attached" if machine.device else "nothing_attached"
+    next_step = symptoms.SAY[say].format(it=machine)
     if findings:
         next_step = findings[0].fix
-    elif machine.device:
-        next_step = symptoms.SAY["attached"].format(it=machine)
     return Diagnosis(findings, next_step, Seen(), (), ())
 
 
@@ -155,6 +155,6 @@ def tpu_recipe() -> str:
     We have not seen it run on a v5e-1. Keras on JAX needs none of this.
     """
     names = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu", "libtpu")
-    versions = {name: faults.installed(name) or "not installed" for name in names}
+    versions = {name: facts.installed(name) or "not installed" for name in names}
     python = platform.python_version()
-    return faults.RECIPE["text"].format(**faults.RECIPE, python=python, found=versions).strip()
+    return facts.RECIPE["text"].format(**facts.RECIPE, python=python, found=versions).strip()

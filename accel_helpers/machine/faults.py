@@ -7,22 +7,16 @@ certain machine has, in words for this machine.
 import re
 from dataclasses import dataclass
 
-from accel_helpers.machine.facts import PLACES, RECIPE, SPOKEN, Facts, installed, place, tables
+from accel_helpers.machine.facts import RECIPE, Facts, tables
 
-__all__ = [
-    "FRESH", "PLACES", "RECIPE", "SPOKEN", "STALE", "Facts", "Finding", "able", "examine",
-    "find", "installed", "place", "said", "tables",
-]  # fmt: skip
+__all__ = ["FRESH", "STALE", "Finding", "able", "find", "ids", "in_words", "said"]
 
 # NVIDIA's chips that XLA, in every release of TensorFlow up to 2.21, does not compile for.
 _BLACKWELL = re.compile(r"Blackwell|\bRTX 50\d\d\b|\bB[1-3]00\b")
-_CUDA_PLUGINS = ("jax-cuda13-plugin", "jax-cuda12-plugin")
 # On AMD's processors products of 10 million multiply-adds and more use donated weights of an
 # earlier step. The flag is set everywhere: on other processors it changes nothing.
 STALE = ("0.7.2", "0.8.0", "0.8.1")
 FRESH = "--xla_cpu_use_xnnpack=false"
-# With this setting 0.10.2 computes rightly.
-_COUNTS = "--xla_cpu_experimental_ynn_fusion_type="
 
 
 @dataclass(frozen=True)
@@ -36,67 +30,60 @@ class Finding:
     evidence: str = ""
 
 
-def _rules(it: Facts) -> dict[str, bool]:
-    """Return which faults a machine has, in the order in which to mend them.
+def ids(it: Facts) -> list[str]:
+    """Return the faults that a machine has, in the order in which to mend them.
 
     Those of "tensorflow-..." and "jax-..." keep that framework off the accelerator, or make it
     wrong or slow on a CPU; "gpu-hidden" keeps off both.
     """
     is_gpu = it.kind == "GPU"
-    is_too_new = _BLACKWELL.search(it.device_text) is not None
     is_tpu = it.kind == "TPU"
     has_none = it.kind == "none"
     # Colab sets the second everywhere; it is empty where there is no TPU.
-    claims = [it.environ.get(name) for name in ("TPU_ACCELERATOR_TYPE", "COLAB_TPU_1VM")]
-    is_claimed = any(claims) and not is_tpu
-    is_another = it.ordered not in f"{it.kind} {it.device_text}"
-    is_explained = it.is_silent or is_claimed or is_another or it.place == "local"
-    addresses = [it.environ.get(name, "") for name in ("COLAB_TPU_ADDR", "TPU_NAME")]
+    claim = it.environ.get("TPU_ACCELERATOR_TYPE") or it.environ.get("COLAB_TPU_1VM")
+    is_claimed = bool(claim) and not is_tpu
+    is_another = it.ordered not in it.device_text
+    is_explained = it.is_silent or is_claimed or is_another
+    is_for_tpus = "tensorflow-tpu" in it.builds
     jax = it.frameworks.get("jax", "")
     libtpu = it.frameworks.get("libtpu", "")
-    flags = it.environ.get("XLA_FLAGS", "")
-    return {
+    has_plugin = any(map(it.versions, ("jax-cuda13-plugin", "jax-cuda12-plugin")))
+    is_stale = jax in STALE and FRESH not in it.environ.get("XLA_FLAGS", "")
+    rules = {
         "gpu-silent": it.is_silent,
-        "gpu-of-another-maker": has_none and it.other_gpu != "",
+        "gpu-of-another-maker": has_none and it.other_gpu,
         "tpu-claimed": is_claimed,
         "another-chip": is_another,
-        "no-accelerator": has_none and not is_explained,
+        "no-accelerator": has_none and it.place != "local" and not is_explained,
         "kaggle-p100": it.place == "kaggle" and "P100" in it.device_text,
         "gpu-hidden": is_gpu and it.visible_gpus == 0,
-        "gpu-too-new": is_too_new and "tensorflow" in it.backends and it.bound != "jax",
+        "gpu-too-new": _BLACKWELL.search(it.device_text)
+        and "tensorflow" in it.backends
+        and it.bound != "jax",
         "framework-missing": it.backends == [],
         "keras-backend-unknown": it.asked not in ("", *it.backends),
         "attached-and-idle": it.used == ("cpu",) and not has_none,
-        "old-tpu-node": ":" in "".join(addresses),
-        "tpu-in-use": is_tpu and it.holder != "",
         "two-tensorflows": " " in it.builds,
-        "tensorflow-for-tpus": it.for_tpus,
+        "tensorflow-for-tpus": is_for_tpus,
         "tensorflow-for-cpus": is_gpu and it.builds == "tensorflow-cpu",
-        "tensorflow-on-tpu": is_tpu and not it.for_tpus,
+        "tensorflow-on-tpu": is_tpu and not is_for_tpus,
         "jax-platforms": it.environ.get("JAX_PLATFORMS") == "cpu" and not has_none,
-        "jax-without-libtpu": is_tpu and jax != "" and libtpu in ("", RECIPE["libtpu"]),
-        "jax-without-cuda": is_gpu and jax != "" and not any(map(it.versions, _CUDA_PLUGINS)),
-        "jax-trains-wrongly": jax in STALE
-        and has_none
-        and FRESH not in flags
-        and "AMD" in it.cpu_name,
-        "jax-computes-wrongly": jax == "0.10.2" and has_none and _COUNTS not in flags,
+        "jax-without-libtpu": is_tpu and jax and libtpu in ("", RECIPE["libtpu"]),
+        "jax-without-cuda": is_gpu and jax and not has_plugin,
+        "jax-trains-wrongly": is_stale and has_none and "AMD" in it.cpu_name,
+        "jax-computes-wrongly": jax == "0.10.2" and has_none,
         "jax-writes-slowly": jax == "0.11.1" and has_none,
     }
+    return [fault for fault, is_there in rules.items() if is_there]
 
 
-def examine(machine: Facts) -> list[Finding]:
-    """Return all that is wrong with a machine, in the order in which to mend it."""
+def in_words(machine: Facts, fault: str) -> Finding:
+    """Return the finding of a fault: the sentences about it, for this machine."""
     texts = tables("faults.toml")
+    entry = texts["fault"][fault]
+    fix = entry.get(f"fix_{machine.place}") or entry.get("fix", texts["back"])
     words = {"it": machine, **machine.place_words}
-    findings = []
-    for name, is_there in _rules(machine).items():
-        if is_there:
-            fault = texts["fault"][name]
-            fix = fault.get(f"fix_{machine.place}") or fault.get("fix", texts["back"])
-            cause = fault["cause"].format(**words)
-            findings.append(Finding(name, cause, fix.format(**words), fault["source"]))
-    return findings
+    return Finding(fault, entry["cause"].format(**words), fix.format(**words), entry["source"])
 
 
 def find(machine: Facts) -> tuple[Finding, ...]:
@@ -106,22 +93,23 @@ def find(machine: Facts) -> tuple[Finding, ...]:
     if machine.kind != "TPU" and "tensorflow" in machine.backends:
         unused = "jax-"
     # Keras on JAX imports TensorFlow, too, and one for TPUs can end the program.
-    if machine.bound == "jax" and not machine.for_tpus:
+    if machine.bound == "jax" and "tensorflow-tpu" not in machine.builds:
         unused = "tensorflow-"
-    return tuple(one for one in examine(machine) if not one.id.startswith(unused))
+    found = [fault for fault in ids(machine) if not fault.startswith(unused)]
+    return tuple(in_words(machine, fault) for fault in found)
 
 
 def able(machine: Facts) -> list[str]:
     """Return the installed frameworks that can use the device, the best first."""
-    ids = [finding.id for finding in examine(machine)]
-    names = ["tensorflow", "jax"]
-    if "gpu-too-new" in ids:
-        names.reverse()
-    if "gpu-hidden" in ids:
-        names = []
+    faults = ids(machine)
+    if "gpu-hidden" in faults:
+        return []
     # A fault's id begins with the framework that it keeps off.
-    kept_off = {fault.partition("-")[0] for fault in ids}
-    return [name for name in names if name in machine.backends and name not in kept_off]
+    kept_off = {fault.partition("-")[0] for fault in faults}
+    names = [name for name in ("tensorflow", "jax") if name in machine.backends]
+    if "gpu-too-new" in faults:
+        names.reverse()
+    return [name for name in names if name not in kept_off]
 
 
 def said(machine: Facts, *names: str) -> str:
@@ -129,7 +117,8 @@ def said(machine: Facts, *names: str) -> str:
 
     The beginning of an id is a name, too.
     """
-    for one in examine(machine):
-        if one.id.startswith(names):
-            return f"{one.cause} {one.fix}"
+    for fault in ids(machine):
+        if fault.startswith(names):
+            finding = in_words(machine, fault)
+            return f"{finding.cause} {finding.fix}"
     return ""

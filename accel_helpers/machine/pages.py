@@ -1,14 +1,13 @@
 """A notebook that somebody gives to the doctor: what it printed, and its outdated lines of code.
 
-A *page* is the JSON of a notebook. An *entry* is one of ``data/yesterday.toml``: a line of code
-that no longer does what it did.
+A *page* is the JSON of a notebook. An outdated line is an entry of ``data/yesterday.toml``.
 """
 
 import json
 import re
-from dataclasses import dataclass
 
-from accel_helpers.machine.faults import Finding, tables
+from accel_helpers.machine.facts import tables
+from accel_helpers.machine.faults import Finding
 
 # A page that imports TensorFlow or Keras, or nothing at all (it is a piece of a page), and none of
 # the libraries whose right lines look the same.
@@ -18,19 +17,8 @@ _OURS = (
 )
 
 
-@dataclass(frozen=True)
-class OldLine:
-    """An entry of ``data/yesterday.toml``: a line of code that no longer does what it did."""
-
-    line: str  # a regular expression, which is found in such a line
-    today: str  # what it does today
-    instead: str  # what to write instead
-    source: str
-    page: str = _OURS  # a regular expression, which is found in the notebook's JSON
-
-
-#: Of several entries that a line has, the first one counts.
-YESTERDAY = [OldLine(**entry) for entry in tables("yesterday.toml")["old"]]
+#: The outdated lines; of several that fit a line, the first one counts.
+YESTERDAY = tables("yesterday.toml")["old"]
 
 
 def read(text: str) -> tuple[str, tuple[Finding, ...]]:
@@ -39,44 +27,39 @@ def read(text: str) -> tuple[str, tuple[Finding, ...]]:
     `text` is the content of a file. What was printed is empty where the notebook has no error. A
     text that is no notebook is returned as it is, without findings.
     """
-    outputs: list[dict] = []
+    texts: list[str] = []
+    printed = ""
     old_lines = []
     try:
-        cells = json.loads(text)["cells"]
-        fitting_pages = [
-            page for page in {entry.page for entry in YESTERDAY} if re.search(page, text)
-        ]
-        entries = [entry for entry in YESTERDAY if entry.page in fitting_pages]
-        for number, cell in enumerate(cells, 1):
-            outputs += cell.get("outputs", [])
+        for number, cell in enumerate(json.loads(text)["cells"], 1):
+            for output in cell.get("outputs", []):
+                value = output.get("data", {}).get("text/plain", "")
+                # A notebook has a text as one string, or as its lines.
+                texts += ["".join(output.get("text", value)), *output.get("traceback", [])]
+                # What is printed after the last error has nothing to do with it.
+                if output.get("output_type") == "error":
+                    printed = "\n".join(texts)
             if cell["cell_type"] == "code":
-                old_lines += _old_lines("".join(cell["source"]), f"cell {number}", entries)
-        return _printed(outputs), tuple(old_lines)
+                old_lines += _old_lines("".join(cell["source"]), f"cell {number}", text)
+    # No JSON, or nothing like a notebook.
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return text, ()  # no JSON, or nothing like a notebook
+        return text, ()
+    if not re.search(_OURS, text):
+        old_lines = []
+    return printed, tuple(old_lines)
 
 
-def _printed(outputs: list[dict]) -> str:
-    """Return the text of some outputs up to the last error; empty where there is no error."""
-    # What was printed after the last error has nothing to do with it.
-    while outputs and outputs[-1].get("output_type") != "error":
-        outputs.pop()
-    texts = []
-    for output in outputs:
-        value = output.get("data", {}).get("text/plain", "")
-        # A notebook has a text as one string, or as its lines.
-        texts += ["".join(output.get("text", value)), *output.get("traceback", [])]
-    return "\n".join(texts)
-
-
-def _old_lines(source: str, cell: str, entries: list[OldLine]) -> list[Finding]:
-    """Return a finding for each outdated line of a cell."""
+def _old_lines(source: str, cell: str, page: str) -> list[Finding]:
+    """Return a finding for each outdated line of a cell of a page."""
     findings = []
     for line in source.splitlines():
         # A comment is no code.
         code, _, _ = line.partition("#")
-        fitting = [entry for entry in entries if re.search(entry.line, code)]
-        for entry in fitting[:1]:
-            evidence = f"{cell}: {line.strip():.200}"
-            findings.append(Finding(cell, entry.today, entry.instead, entry.source, evidence))
+        for old in YESTERDAY:
+            if re.search(old["line"], code) and re.search(old.get("page", ""), page):
+                evidence = f"{cell}: {line.strip():.200}"
+                findings.append(
+                    Finding(cell, old["today"], old["instead"], old["source"], evidence)
+                )
+                break
     return findings

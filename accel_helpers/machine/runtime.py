@@ -1,22 +1,20 @@
 """What this machine is, from files, variables and package metadata; no framework is imported."""
 
-import json
 import math
 import os
 import platform
+import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 from accel_helpers._values.words import html_card, wrapped
 from accel_helpers.machine import faults
-from accel_helpers.machine.attached import GIB, Attached, ask_mac, field, read, whole_number
-from accel_helpers.machine.faults import Facts
+from accel_helpers.machine.attached import GIB, Attached, read, whole_number
+from accel_helpers.machine.facts import PLACES, Facts
 
 __all__ = ["describe"]
 
-# Place -> its name on the card.
-_PLACES = {"colab": "Google Colab", "kaggle": "Kaggle", "local": "local (neither Colab nor Kaggle)"}
 # What the card says beside what the machine is; all else that can be wrong is `diagnose`'s.
 _NOTES = ("gpu-silent", "gpu-of-another-maker", "tpu-claimed", "another-chip")
 
@@ -26,8 +24,12 @@ class Runtime:
     """What `describe` found. It prints as a card, and as a small table in a notebook."""
 
     OUTCOMES: ClassVar = (  # of its `verdict`
-        *("a GPU", "a TPU", "a driver that does not answer", "a TPU that is not there"),
-        *("nothing in Colab", "nothing here"),
+        "a GPU",
+        "a TPU",
+        "a driver that does not answer",
+        "a TPU that is not there",
+        "nothing in Colab",
+        "nothing here",
     )
 
     place: str  # "colab", "kaggle" or "local"
@@ -36,9 +38,9 @@ class Runtime:
     frameworks: dict[str, str]  # package -> version
     python: str  # its version
     system: str  # such as "Linux x86_64"
-    cpu_name: str | None  # None: unknown, here and in the next two
-    cores: int | None  # those that this process may use
-    memory_bytes: int | None
+    cpu_name: str | None  # None: unknown
+    cores: int  # those that this process may use
+    memory_bytes: int | None  # None: unknown
     notes: tuple[str, ...]
     faults: tuple[str, ...] = ()  # the ids of what the notes say
 
@@ -71,16 +73,15 @@ class Runtime:
 
     def to_dict(self) -> dict:
         """Return all fields as plain JSON types: no host name, no user name, no path."""
-        return json.loads(json.dumps(asdict(self)))
+        return asdict(self)
 
     def _cpu(self) -> str:
-        """Return the processor's name and its cores, as far as they are known."""
-        name = self.cpu_name or "unknown processor"
-        return f"{name}, {self.cores} cores" if self.cores else name
+        """Return the processor's name, as far as it is known, and its cores."""
+        return f"{self.cpu_name or 'unknown processor'}, {self.cores} cores"
 
     def _lines(self) -> list[tuple[str, str]]:
         """Return the label and the text of every line of the card."""
-        place = _PLACES[self.place]
+        place = PLACES[self.place]["name"]
         if self.release:
             place += f" ({self.release})"
         memory = "unknown"
@@ -118,8 +119,9 @@ def describe(**machine: Any) -> Runtime:
     **machine : optional
         A recorded machine; by default this one. ``environ``, a mapping of str to str, has its
         variables; under the folder ``root`` are its ``proc``, ``sys`` and ``dev``;
-        ``run(command, seconds)`` returns the output of a command, which is empty where it fails;
-        ``versions(name)`` returns the installed version of a distribution, or None.
+        ``run(command)`` returns the output of a command, which is empty where it fails;
+        ``versions(name)`` returns the installed version of a distribution, or None. Its cores and
+        its memory are this one's, within the limits under ``root``.
 
     Returns
     -------
@@ -134,50 +136,47 @@ def describe(**machine: Any) -> Runtime:
     'kaggle'
     """
     facts = Facts(**machine)
-    found = [finding for finding in faults.examine(facts) if finding.id in _NOTES]
+    noted = [fault for fault in faults.ids(facts) if fault in _NOTES]
+    release = None
+    # Kaggle's image may carry Colab's variable.
+    if facts.place == "colab":
+        release = facts.environ["COLAB_RELEASE_TAG"]
     return Runtime(
         place=facts.place,
-        release=facts.release,
+        release=release,
         accelerator=facts.device,
         frameworks=facts.frameworks,
         python=platform.python_version(),
         system=f"{platform.system().replace('Darwin', 'macOS')} {platform.machine()}",
         cpu_name=facts.cpu_name or None,
-        cores=_cores(facts.root / "sys/fs/cgroup"),
-        memory_bytes=_memory(facts),
-        notes=tuple(finding.cause for finding in found),
-        faults=tuple(finding.id for finding in found),
+        cores=_cores(facts.root / "sys/fs/cgroup/cpu.max"),
+        memory_bytes=_memory(facts.root / "sys/fs/cgroup/memory.max"),
+        notes=tuple(faults.in_words(facts, fault).cause for fault in noted),
+        faults=tuple(noted),
     )
 
 
-def _memory(facts: Facts) -> int | None:
-    """Return the machine's memory in bytes, or a container's limit if that is lower."""
-    total = field(read(facts.root / "proc/meminfo"), "MemTotal")
-    memory = 1024 * whole_number(total.removesuffix("kB"))
-    # A Mac has no such file.
-    memory = memory or whole_number(ask_mac(facts.run, "hw.memsize"))
-    # The limit, as the two versions of control groups write it.
-    for file in ("memory.max", "memory/memory.limit_in_bytes"):
-        limit = whole_number(read(facts.root / "sys/fs/cgroup" / file))
-        if limit:
-            memory = min(memory, limit)
-    return memory or None
+def _memory(limit_file: Path) -> int | None:
+    """Return this machine's memory in bytes, or a container's limit if that is lower."""
+    # Neither Windows nor a browser tells.
+    if sys.platform in ("win32", "emscripten"):
+        return None
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    limit = whole_number(read(limit_file))
+    if limit:
+        memory = min(memory, limit)
+    return memory
 
 
-def _cores(limits: Path) -> int | None:
-    """Return the number of cores that this process may use; None where it is unknown.
-
-    A container's limit, a file in the folder `limits`, counts, too.
-    """
+def _cores(limit_file: Path) -> int:
+    """Return how many cores this process may use; a container's limit counts, too."""
     try:
         cores = len(os.sched_getaffinity(0))
-    except (AttributeError, OSError):
+    except AttributeError:
         # macOS and Windows do not tell what a process may use.
-        cores = os.cpu_count() or 0
+        cores = os.cpu_count() or 1
     # Microseconds of processor time, and those in which it has them: "150000 100000", "max 100000".
-    quota, _, period = read(limits / "cpu.max").partition(" ")
+    quota, _, period = read(limit_file).partition(" ")
     share = whole_number(quota) / max(whole_number(period), 1)
-    if share:
-        # A part of a core is rounded up.
-        cores = min(cores, math.ceil(share))
-    return cores or None
+    # A part of a core is rounded up; 0 is no limit.
+    return min(cores, math.ceil(share) or cores)

@@ -9,9 +9,11 @@ import re
 from dataclasses import dataclass
 
 from accel_helpers.machine import raised
-from accel_helpers.machine.faults import PLACES, Finding, tables
+from accel_helpers.machine.facts import PLACES, tables
+from accel_helpers.machine.faults import Finding
 
-_HALF = 2_000_000  # characters at the beginning and at the end of a text that are searched
+# Characters at the beginning, and at the end, of a text that are searched: a second's work each.
+_HALF = 1_000_000
 _EVIDENCE = 100  # characters of a line that are shown on each side
 
 # What is replaced in a text before it is searched, in this order: colours, as a terminal gets them,
@@ -24,15 +26,6 @@ _CLEANED = (
     (r'\\"', '"'),
     (r"(?m)^ +\| ", ""),
     (r"(?m)^(.{4000}).+", r"\1"),
-)
-# These read a regular expression: of r"\bNo module named '?tensorflow" the plain text, which is
-# always in what it matches, is "No module named ". Before that, parts are skipped that have special
-# characters: "\b", "^", a group, a set, each with "?", "*", "+" or "{2}" behind it.
-_PART = (
-    r"(?:\\[bwds]|\^|\((?:\\.|[^()\\])*\)|\[(?:\\.|[^]\\])*\]|[^()\\](?=[?*]))(?:[?*+]|\{[\d,]*})?"
-)
-_PLAIN = re.compile(
-    rf"(?:{_PART})*(?P<text>(?:(?:[^\\.^$*+?{{}}\[\]|()]|\\\W)(?![*?{{]))*).*", re.S
 )
 
 
@@ -52,33 +45,24 @@ class Symptom:
     group: str = ""  # one of `GROUPS`; empty: it is a warning
     also: str = ""  # a regular expression that the text must match, too
     unless: str = "(?!)"  # one that the text must not match; this one matches nothing
-    fix_local: str = ""  # the fix on a machine of one's own, where it is another
-    fix_kaggle: str = ""  # the fix on Kaggle, where it is another
+    fix_local: str = ""  # on a machine of one's own, where that is another
+    fix_kaggle: str = ""  # on Kaggle, where that is another
     at: str = ""  # "colab" or "kaggle": the only place where it happens
     own: bool = False  # advice for the learner's own code, which a package's line is not
 
     @functools.cached_property
-    def patterns(self) -> dict[re.Pattern, str]:
-        """Each of the `lines` as a pattern -> a text that stands in whatever the pattern matches.
-
-        It is quicker to look for than the pattern. It may be empty, which stands in every text.
-        """
-        plain_texts = {}
-        for line in self.lines:
-            plain_text = _PLAIN.sub(r"\g<text>", line, count=1)
-            # The text itself has no backslash before a mark that the pattern had to escape.
-            plain_texts[re.compile(line, re.MULTILINE)] = re.sub(r"\\(.)", r"\1", plain_text)
-        return plain_texts
+    def patterns(self) -> list[re.Pattern]:
+        """The `lines`, compiled."""
+        return [re.compile(line, re.MULTILINE) for line in self.lines]
 
     def line_in(self, text: str) -> str:
         """Return the line of a text that one of the `lines` matches, cut to 200 characters."""
-        for pattern, plain_text in self.patterns.items():
-            match = plain_text in text and pattern.search(text)
+        for pattern in self.patterns:
+            match = pattern.search(text)
             if match:
-                position = match.start()
-                before = text[max(position - _EVIDENCE, 0) : position].rpartition("\n")[2]
-                behind = text[position : position + _EVIDENCE].partition("\n")[0]
-                return f"{before}{behind}".strip(' ",')
+                before = text[: match.start()].rpartition("\n")[2]
+                behind = text[match.start() :].partition("\n")[0]
+                return f"{before[-_EVIDENCE:]}{behind[:_EVIDENCE]}".strip(' ",')
         return ""
 
     def fits(self, text: str, error: raised.Seen) -> bool:
@@ -93,8 +77,8 @@ class Symptom:
     def to_do(self, place: str) -> str:
         """Return what to do about it at a place: "colab", "kaggle" or "local"."""
         place = self.at or place
-        fixes = {"local": self.fix_local, "kaggle": self.fix_kaggle}
-        fix = fixes.get(place) or self.fix
+        # An entry has no fix_colab: Colab's is its fix.
+        fix = getattr(self, f"fix_{place}", "") or self.fix
         return fix.format(**PLACES[place])
 
 
@@ -119,12 +103,9 @@ def find(text: str, place: str = "local", among: list[Symptom] = KNOWN) -> tuple
     error = raised.look(text)
     found = [symptom for symptom in among if symptom.fits(text, error)]
     found.sort(key=lambda symptom: not symptom.line_in(error.message))
-    findings = []
-    for symptom in found:
-        evidence = symptom.line_in(text)
-        fix = symptom.to_do(place)
-        findings.append(Finding(symptom.id, symptom.cause, fix, symptom.source, evidence))
-    return tuple(findings)
+    return tuple(
+        Finding(one.id, one.cause, one.to_do(place), one.source, one.line_in(text)) for one in found
+    )
 
 
 def clean(text: str) -> str:

@@ -36,7 +36,6 @@ TPU_PACKAGES = {**JAX_ONLY, "libtpu": "0.0.21.1"}
 
 PLAIN_FILES = {
     "proc/cpuinfo": "processor\t: 0\nmodel name\t: Intel(R) Xeon(R) CPU @ 2.20GHz\n",
-    "proc/meminfo": "MemTotal:       13286960 kB\nMemFree:  100 kB\n",
 }
 AMD = {"proc/cpuinfo": "vendor_id\t: AuthenticAMD\nmodel name\t: AMD EPYC 7B12\n"}
 NVIDIA = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23\n"
@@ -69,7 +68,7 @@ def write(root, files):
 def answering(smi="", sysctl=()):
     """Run nothing: answer as nvidia-smi, and as a Mac's sysctl where that is given."""
     answers = {"nvidia-smi": smi, **dict(sysctl)}
-    return lambda command, seconds: answers.get(command[0], answers.get(command[-1], ""))
+    return lambda command: answers.get(command[0], answers.get(command[-1], ""))
 
 
 def python(code, *arguments, path=(), **environ):
@@ -104,7 +103,6 @@ class Machine:
     finds: tuple[str, ...] = ()  # of the doctor
     picks: tuple[str, str, int] = ("cpu", "tensorflow", 1)  # kind, framework, replicas
     loaded: dict = field(default_factory=dict)
-    links: dict = field(default_factory=dict)
     sysctl: dict = field(default_factory=dict)
     page: dict = field(default_factory=dict)  # the metadata of its notebook
     used: tuple[str, ...] = ()  # what Keras has trained with
@@ -123,9 +121,6 @@ class Machine:
         root.mkdir()
         plain = {} if self.sysctl else PLAIN_FILES  # a Mac has no such files
         write(root, {**plain, **self.files})
-        for path, target in self.links.items():
-            (root / path).parent.mkdir(parents=True, exist_ok=True)
-            (root / path).symlink_to(target)
         run = answering(self.smi, self.sysctl)
         return {
             "environ": dict(self.environ),
@@ -159,14 +154,12 @@ _KAGGLE_V5E = Machine({**KAGGLE, "TPU_ACCELERATOR_TYPE": "v5e-8"}, tpu_files(8),
                       {**TPU_PACKAGES, "tensorflow-cpu": "2.20.0"}, ("tensorflow-on-tpu",),
                       ("tpu on jax", "jax", 8))  # fmt: skip
 _LAPTOP = Machine({}, {}, "", CPU_PACKAGES)
-_MAC = Machine({}, {}, "", CPU_PACKAGES, ("gpu-of-another-maker",), sysctl={
-    "machdep.cpu.brand_string": "Apple M2\n", "hw.memsize": "17179869184\n",
-})  # fmt: skip
+_MAC = Machine({}, {}, "", CPU_PACKAGES, ("gpu-of-another-maker",),
+               sysctl={"machdep.cpu.brand_string": "Apple M2\n"})  # fmt: skip
 _JAX, _TENSORFLOW = {"KERAS_BACKEND": "jax"}, {"KERAS_BACKEND": "tensorflow"}
 _KEPT_OFF = {**_JAX, "JAX_PLATFORMS": "cpu"}
 _CPU, _CPU_WITH_JAX = ("cpu", "tensorflow", 1), ("cpu", "jax", 1)
 _MISCOUNTS = {"jax": "0.10.2"}
-_HELD = {"proc/4711/fd/3": "/dev/null", "proc/4711/fd/7": "/dev/vfio/0"}
 _OFF_TPU = {"tensorflow": None, "tensorflow-tpu": "2.20.0"}
 
 HEALTHY = {
@@ -224,7 +217,6 @@ FAULTY = {
         picks=_CPU_WITH_JAX,
     ),
     "colab v5e-1, jax kept off": _V5E.but("jax-platforms", environ=_KEPT_OFF, picks=_CPU_WITH_JAX),
-    "colab v5e-1, held by another": _V5E.but("tpu-in-use", environ=_JAX, links=_HELD),
     "colab, claimed tpu": replace(
         _V5E, files=AMD, finds=("tpu-claimed", "jax-trains-wrongly"), picks=_CPU_WITH_JAX
     ),
@@ -236,7 +228,7 @@ FAULTY = {
     ),
     "laptop, a gpu of amd's": _LAPTOP.but(
         "gpu-of-another-maker",
-        files={"dev/kfd": "", "sys/class/drm/card1/device/vendor": "0x1002\n"},
+        files={"dev/kfd": ""},
     ),
     "a mac": _MAC,
     "colab t4, hidden": _COLAB_T4.but(
@@ -263,10 +255,6 @@ FAULTY = {
     ),
     "laptop, two packages of tensorflow": _LAPTOP.but(
         "two-tensorflows", packages={"tensorflow-cpu": "2.20.0"}
-    ),
-    # Until 2024: TensorFlow on one machine, the TPU on another.
-    "old tpu node": _COLAB_CPU.but(
-        *("no-accelerator", "old-tpu-node"), environ={"COLAB_TPU_ADDR": "10.255.255.1:8470"}
     ),
 }
 

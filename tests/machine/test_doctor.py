@@ -15,7 +15,8 @@ import machines
 import pytest
 
 import accel_helpers
-from accel_helpers.machine import doctor, faults
+from accel_helpers.machine import doctor
+from accel_helpers.machine.facts import installed
 from accel_helpers.machine.faults import Finding
 from accel_helpers.machine.raised import Seen
 
@@ -75,7 +76,7 @@ def test_the_page_shows_what_the_text_says_and_runs_nothing_of_the_log():
 
 def test_the_recipe_names_the_versions_at_hand_and_sets_all_before_tensorflow():
     text = doctor.tpu_recipe()
-    assert f"tensorflow-tpu {faults.installed('tensorflow-tpu') or 'not installed'}" in text
+    assert f"tensorflow-tpu {installed('tensorflow-tpu') or 'not installed'}" in text
     code = textwrap.dedent(text[text.index("   import os") : text.index("\nThe first step")])
     compile(code, "recipe", "exec")
     before, after = code.split("import tensorflow as tf")

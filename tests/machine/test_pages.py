@@ -34,7 +34,7 @@ def lines(source, accelerator="TPU"):
 @pytest.mark.parametrize(("number", "example"), [*enumerate(EXAMPLES)])
 def test_a_line_of_yesterday_is_found_with_what_it_does_today(number, example):
     ((_, today),) = lines(f"x = 1\n{example['line']}\ny = 2\n")
-    assert today == pages.YESTERDAY[number].today
+    assert today == pages.YESTERDAY[number]["today"]
     assert len(EXAMPLES) == len(pages.YESTERDAY)
 
 

@@ -4,17 +4,13 @@ import json
 import os
 import platform
 import sys
-from importlib import metadata
 from pathlib import Path
 
 import pytest
-from machines import MACHINES, PLAIN_FILES, T4, answering, gpu_files, tpu_files, write
+from machines import MACHINES, T4, answering, gpu_files, tpu_files, write
 
 from accel_helpers.machine.attached import Attached, run_command
-from accel_helpers.machine.facts import installed
 from accel_helpers.machine.runtime import describe
-
-MEMORY = PLAIN_FILES["proc/meminfo"]
 
 
 @pytest.fixture
@@ -32,7 +28,6 @@ def machine(tmp_path):
     ("environ", "place", "release"),
     [
         ({}, "local", None),
-        ({"VERTEX_PRODUCT": "COLAB_ENTERPRISE"}, "colab", None),
         ({"COLAB_RELEASE_TAG": "r"}, "colab", "r"),
         ({"KAGGLE_KERNEL_RUN_TYPE": "Batch", "COLAB_RELEASE_TAG": "r"}, "kaggle", None),
         ({"COLAB_RELEASE_TAG": ""}, "local", None),
@@ -73,18 +68,11 @@ def test_what_is_no_tpu_is_not_taken_for_one(machine, files):
     assert machine(files).accelerator is None
 
 
-@pytest.mark.parametrize(
-    ("file", "limit", "memory"),
-    [
-        ("memory.max", "1073741824\n", 2**30),
-        ("memory.max", "max\n", 13286960 * 1024),
-        ("memory/memory.limit_in_bytes", "1073741824\n", 2**30),
-        ("memory/memory.limit_in_bytes", "9223372036854771712\n", 13286960 * 1024),
-    ],
-)
-def test_a_containers_memory_limit_counts_where_it_is_lower(machine, file, limit, memory):
-    files = {"proc/meminfo": MEMORY, f"sys/fs/cgroup/{file}": limit}
-    assert machine(files).memory_bytes == memory
+def test_a_containers_memory_limit_counts_where_it_is_lower(machine):
+    whole = machine().memory_bytes
+    assert whole > 2**30
+    for limit, memory in (("1073741824\n", 2**30), ("max\n", whole), (f"{whole + 1}\n", whole)):
+        assert machine({"sys/fs/cgroup/memory.max": limit}).memory_bytes == memory
 
 
 @pytest.mark.parametrize("text", ["max 100000\n", "nonsense\n", "-1 100000\n", "99999999 1\n"])
@@ -97,14 +85,12 @@ def test_a_containers_limit_of_cores_counts_where_there_is_one(machine, text):
 def test_every_machine_is_described_and_a_note_says_where_it_is_not_what_it_seems(tmp_path, name):
     recorded = MACHINES[name]
     found = describe(**recorded.build(tmp_path))
-    assert found.memory_bytes == (16 * 2**30 if recorded.sysctl else 13286960 * 1024)
     assert found.frameworks.get("jax") == recorded.packages.get("jax")
     is_tpu = any("pci" in file for file in recorded.files)
     assert found.kind == ("tpu" if is_tpu else "gpu" if recorded.smi else "cpu")
     noted = {"gpu-silent", "gpu-of-another-maker", "tpu-claimed"} & {*recorded.finds}
     assert {*found.faults} == noted
     assert str(found).count("Note: ") == len(noted)
-    assert "10.255" not in str(found), "no address is told"
 
 
 @pytest.fixture
@@ -122,18 +108,15 @@ def test_the_card_is_aligned_and_fits_a_terminal(colab):
 
 
 def test_to_dict_is_json_and_tells_nothing_about_the_person(colab):
-    assert json.loads(json.dumps(colab.to_dict())) == colab.to_dict()
-    assert colab.to_dict()["accelerator"]["name"] == "Tesla T4"
+    assert json.loads(json.dumps(colab.to_dict()))["accelerator"]["name"] == "Tesla T4"
     real = json.dumps(describe().to_dict())
     for secret in (str(Path.home()), os.getcwd(), sys.prefix, platform.node()):
         assert len(secret) < 4 or secret not in real
 
 
-def test_a_keras_by_another_name_is_named(monkeypatch):
-    versions = {"keras-nightly": "3.16.0.dev1"}
-    monkeypatch.setattr(metadata, "version", lambda name: versions[name])
-    monkeypatch.setattr(metadata, "packages_distributions", lambda: {"keras": ["keras-nightly"]})
-    assert installed("keras") == "3.16.0.dev1"
+def test_a_keras_by_another_name_is_named():
+    found = describe(environ={}, root="/nowhere", versions={"keras-nightly": "3.16.0.dev1"}.get)
+    assert found.frameworks == {"keras": "3.16.0.dev1"}
 
 
 def test_a_command_that_hangs_is_left_behind_at_its_limit(tmp_path):

@@ -73,11 +73,6 @@ def test_every_entry_has_its_part_of_the_page_a_source_versions_and_a_cause_of_i
     assert len({symptom.cause for symptom in ENTRIES.values()}) == len(KNOWN) + len(SLOW)
 
 
-@pytest.mark.parametrize("name", ENTRIES)
-def test_every_wording_has_a_part_that_is_quick_to_look_for(name):
-    assert [one.pattern for one, plain in ENTRIES[name].patterns.items() if not plain.strip()] == []
-
-
 @pytest.mark.parametrize("log", HEALTHY, ids=lambda log: log.stem)
 def test_a_healthy_log_or_an_unrelated_error_gives_no_failure_and_the_warnings_that_it_has(log):
     text = log.read_text(encoding="utf-8")
@@ -206,11 +201,10 @@ def test_a_huge_log_is_searched_at_both_ends_in_time():
 @pytest.mark.parametrize("name", ENTRIES)
 def test_no_text_makes_a_pattern_slow(name):
     """The time grows in line with the text, for text that almost fits again and again."""
-    for pattern, plain in ENTRIES[name].patterns.items():
+    for pattern in ENTRIES[name].patterns:
         lines = (EXAMPLES["failure"] | EXAMPLES["slowness"])[name]
         matches = [match for x in lines if (match := pattern.search(x))]
         fits = matches[0].group() if matches else lines[0]
-        assert all(plain in match.group() for match in matches)
         for almost in (fits[:-1], fits[: len(fits) // 2], fits[-10:]):
             row = (almost * (4_000 // len(almost) + 1))[:4_000] + "\n"
             assert spent(pattern, row * 200) < 40 * spent(pattern, row * 10) + 1
@@ -264,10 +258,10 @@ def test_what_happens_in_colab_alone_is_answered_with_colabs_menus(name):
 
 
 def test_what_an_error_says_of_the_set_up_of_a_tpu_is_what_a_page_is_told_of_the_line():
-    (line,) = [old for old in pages.YESTERDAY if "TPUClusterResolver" in old.line]
+    (line,) = [old for old in pages.YESTERDAY if "TPUClusterResolver" in old["line"]]
     error = SYMPTOMS["tpu-name-missing"]
     for words in ("Delete ", "JAX drives the TPU without set-up", "print(ah.tpu.recipe())"):
-        assert words in line.instead
+        assert words in line["instead"]
         assert words in error.fix
     assert not [symptom.id for symptom in KNOWN if re.search("tpu='local'", symptom.fix)]
 
