@@ -11,8 +11,6 @@ from typing import Any
 from accel_helpers._values.records import positive
 from accel_helpers._values.words import format_rate
 
-__all__ = ["judge", "match", "peak"]
-
 #: A rate is too high only when it is beyond the limit by this factor. A chip's clock can boost
 #: (the H100's own sheet implies 1.83 GHz for one figure and 1.98 for another, 8 %), and sources
 #: differ (TPU v3: 123 TFLOP/s, and 140 in JAX's table, 14 %). Not waiting gives far more.
