@@ -97,7 +97,8 @@ def settle(facts: Facts, name: str = "") -> Choice:
     if mistake:
         raise ValueError(mistake)
     choice = _decide(facts)
-    facts.asked = facts.environ["KERAS_BACKEND"] = choice.name
+    facts.asked = choice.name
+    facts.environ["KERAS_BACKEND"] = choice.name
     facts.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # warnings and errors stay visible
     # These versions of JAX use outdated weights without the flag. Who has set it otherwise has the
     # last word.

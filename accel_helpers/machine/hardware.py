@@ -75,16 +75,6 @@ class Plausibility:
         return f"{self.verdict}: {self.reason}"
 
 
-# The sentences that follow the numbers of an answer.
-_IMPOSSIBLE = (
-    " Either the clock stopped before the work was done (wait for the result), or less was done"
-    " than was counted: fewer operations or bytes, or a narrower number type."
-)
-_DOUBTED = " The table doubts that figure (see its confidence_note): a warning, and no proof."
-_ON_CHIP = " So little data may stay in the chip's own, faster memory: use a larger array."
-_JUST_ABOVE = f" Up to {MARGIN - 1:.0%} above is possible: clocks and sources differ."
-
-
 @functools.cache
 def load() -> tuple[Accelerator, ...]:
     """Return the rows of the table of accelerators; it has more columns, for people to read."""
@@ -127,8 +117,7 @@ def match(name: str) -> Accelerator | None:
 
 def _plain(name: str) -> str:
     """Return a device's name in the form in which names are compared: "Tesla T4" -> "t4"."""
-    words = " ".join(name.lower().replace("-", " ").split())
-    return words.removeprefix("nvidia ").removeprefix("tesla ")
+    return re.sub("nvidia|tesla|[- ]", "", name.lower())
 
 
 def peak(accelerator: Accelerator, dtype: str = "float32") -> float | None:
@@ -235,14 +224,13 @@ def judge(
         reason = f"No limit is published for accelerator={device!r} and {limited}."
         return Plausibility("unknown", rate, None, None, reason, work, seconds, chip)
     limit = scale * getattr(chip, column)
-    # In one pass the chip's own memory saves each byte that it holds one read and one write. How
-    # much an unknown one holds is unknown, too: then it may have saved all of them.
-    saved_bytes = 0.0
+    share = lowest_share = rate / limit
     if bytes_moved is not None:
+        # In one pass the chip's own memory saves each byte that it holds one read and one write.
+        # How much an unknown one holds is unknown, too: then it may have saved all of them.
         saved_bytes = 2 * (chip.on_chip_mib or math.inf) * 2**20
+        lowest_share = (work - saved_bytes) / elapsed / limit
     is_doubted = chip.confidence != "high" or column in chip.less_sure
-    share = rate / limit
-    lowest_share = (work - saved_bytes) / elapsed / limit
     verdict, comment = _verdict(share, lowest_share, is_doubted)
     published = f"the published {format_rate(limit, unit)} of {chip.name} ({limited})"
     reason = f"{format_rate(rate, unit)} is {share:.3g} times {published}.{comment}"
@@ -258,12 +246,19 @@ def _verdict(share: float, lowest_share: float, is_doubted: bool) -> tuple[str, 
     if share <= 1:
         return "plausible", ""
     if share <= MARGIN:
-        return "plausible", _JUST_ABOVE
+        return "plausible", f" Up to {MARGIN - 1:.0%} above is possible: clocks and sources differ."
     if is_doubted:
-        return "above ceiling", _DOUBTED
+        comment = (
+            " The table doubts that figure (see its confidence_note): a warning, and no proof."
+        )
+        return "above ceiling", comment
     if lowest_share <= MARGIN:
-        return "above ceiling", _ON_CHIP
-    return "impossible", _IMPOSSIBLE
+        comment = " So little data may stay in the chip's own, faster memory: use a larger array."
+        return "above ceiling", comment
+    return "impossible", (
+        " Either the clock stopped before the work was done (wait for the result), or less was done"
+        " than was counted: fewer operations or bytes, or a narrower number type."
+    )
 
 
 def _dtype_name(dtype: Any) -> str:
