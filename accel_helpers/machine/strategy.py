@@ -50,20 +50,17 @@ class Strategy:
         Raises
         ------
         RuntimeError
-            If Keras runs on another framework by now, if the framework sees fewer devices than the
-            machine has, or if loading it could end the process (tensorflow-tpu).
+            If Keras runs on another framework by now, if it sees only the CPU where an accelerator
+            is attached, or if loading it could end the process (tensorflow-tpu).
         ValueError
             If the framework is not installed.
         """
         backend.choose(self.backend)
         import keras
 
+        if self.kind != "cpu" and backend.devices() == ("cpu",):
+            raise RuntimeError("Keras sees only the CPU here: ah.diagnose() looks for the reason.")
         devices = keras.distribution.list_devices()
-        if len(devices) < self.replicas:
-            raise RuntimeError(
-                f"This machine has {self.replicas} devices, and Keras sees {devices}: "
-                "ah.diagnose() looks for the reason."
-            )
         if self.backend == "jax":
             return keras.distribution.DataParallel(devices=devices)
         import tensorflow as tf
