@@ -10,17 +10,10 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from accel_helpers._values.words import shown
 from accel_helpers.machine import faults, quiet
 from accel_helpers.machine.facts import Facts, installed
-
-__all__ = ["choose", "device_name", "devices", "groups_steps", "jit", "on", "wait", "where"]
-
-# Faults of which whoever loads Keras hears.
-_WARNED = ("another-chip", "jax-computes-wrongly")
 
 
 @dataclass(frozen=True)
@@ -34,7 +27,7 @@ class Choice:
         return f"Keras runs on {self.name}: {self.reason}"
 
 
-def choose(name: str = "", **machine: Any) -> Choice:
+def choose(name: str = "") -> Choice:
     """Choose the framework for Keras, before Keras is imported, and load it.
 
     A `name` is honoured, and so is ``KERAS_BACKEND``. Without both: JAX where a TPU is attached,
@@ -51,9 +44,6 @@ def choose(name: str = "", **machine: Any) -> Choice:
     ----------
     name : {"tensorflow", "jax", "torch"}, optional
         The framework that you want.
-    **machine : optional
-        A recorded machine, as for `runtime.describe`: ``KERAS_BACKEND`` is set in its ``environ``,
-        and nothing is loaded.
 
     Returns
     -------
@@ -71,37 +61,50 @@ def choose(name: str = "", **machine: Any) -> Choice:
 
     Examples
     --------
-    >>> print(choose(environ={}, root="/nowhere", versions={"jax": "0.7.2"}.get))
-    Keras runs on jax: TensorFlow is not installed here.
+    >>> print(choose())  # doctest: +ELLIPSIS
+    Keras runs on ...
     """
-    if not machine and "keras" in sys.modules:
+    if "keras" in sys.modules:
         loaded = framework()
         if name not in ("", loaded):
             raise RuntimeError(
                 f"Keras runs on {loaded} already, and {name!r} has to come before it is imported: "
                 f"restart the runtime, and begin with ah.use_backend({name!r})."
             )
-        quiet.keep_out_tensorflow(loaded)
+        _keep_out_tensorflow_tpu(loaded)
         return Choice(loaded, "it was already loaded; restart the runtime to change it.")
-    facts = Facts(**machine, loaded={})
+    facts = Facts()
+    choice = settle(facts, name)
+    _keep_out_tensorflow_tpu(choice.name)
+    with quiet.held_back():
+        importlib.import_module("keras")
+        if choice.name == "tensorflow":
+            # The rest of TensorFlow's notices come with its first operation.
+            sys.modules["tensorflow"].constant(0) + 0
+    for finding in faults.find(facts):
+        if finding.id in ("another-chip", "jax-computes-wrongly"):
+            print(finding.cause, finding.fix)
+    return choice
+
+
+def settle(facts: Facts, name: str = "") -> Choice:
+    """Choose a framework for a machine, and set in its environment what Keras and it will read.
+
+    Raises ValueError where the machine has none, or not the one that is asked for.
+    """
     facts.asked = name or facts.asked
     mistake = faults.said(facts, "framework-missing", "keras-backend-unknown")
     if mistake:
         raise ValueError(mistake)
     choice = _decide(facts)
+    facts.asked = choice.name
     facts.environ["KERAS_BACKEND"] = choice.name
     facts.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # warnings and errors stay visible
-    flags = facts.environ.get("XLA_FLAGS", "")
-    # These versions of JAX use outdated weights without the flag.
-    if facts.frameworks.get("jax") in faults.STALE and faults.FRESH not in flags:
-        facts.environ["XLA_FLAGS"] = f"{flags} {faults.FRESH}".strip()
-    # A recorded machine is only read.
-    if not machine:
-        _load_keras(choice.name)
-        facts.asked = choice.name
-        for finding in faults.find(facts):
-            if finding.id in _WARNED:
-                print(finding.cause, finding.fix)
+    # These versions of JAX use outdated weights without the flag. Who has set it otherwise has the
+    # last word.
+    if facts.frameworks.get("jax") in faults.STALE:
+        flags = facts.environ.get("XLA_FLAGS", "")
+        facts.environ["XLA_FLAGS"] = f"{faults.FRESH} {flags}"
     return choice
 
 
@@ -110,43 +113,40 @@ def _decide(facts: Facts) -> Choice:
     if facts.asked:
         return Choice(facts.asked, "KERAS_BACKEND asks for it.")
     # First what can use the accelerator; where nothing can, what is installed.
-    candidates = faults.able(facts) or facts.backends
-    reason = "TensorFlow is passed over; ah.diagnose() says why."
-    if "tensorflow" not in facts.backends:
-        reason = "TensorFlow is not installed here."
+    name = [*faults.able(facts), *facts.backends][0]
+    if name != "jax":
+        return Choice(name, "it is installed here.")
     if facts.kind == "TPU":
-        reason = "a TPU is attached, and JAX is what drives it."
-    if candidates[0] != "jax":
-        reason = "it is installed here."
-    return Choice(candidates[0], reason)
+        return Choice(name, "a TPU is attached, and JAX is what drives it.")
+    if "tensorflow" in facts.backends:
+        return Choice(name, "TensorFlow is passed over; ah.diagnose() says why.")
+    return Choice(name, "TensorFlow is not installed here.")
 
 
-def _load_keras(name: str) -> None:
-    """Import Keras without the notices that its framework, `name`, writes when it starts.
+def _keep_out_tensorflow_tpu(name: str) -> None:
+    """Have an import of tensorflow-tpu fail where Keras runs on another framework than it.
 
-    ``KERAS_BACKEND`` is set to `name` already. Raises RuntimeError for a tensorflow-tpu that is not
-    loaded yet: its import can end the process.
+    Its import can end the process, so a RuntimeError is raised where Keras is to run on it.
     """
-    quiet.keep_out_tensorflow(name)
-    if name == "tensorflow" and name not in sys.modules and installed("tensorflow-tpu"):
+    if not installed("tensorflow-tpu"):
+        return
+    if name == "tensorflow" and name not in sys.modules:
         raise RuntimeError(
             "To import tensorflow-tpu can end this process, so it was not loaded. Keras on JAX is "
             'the way that is known: restart, then ah.use_backend("jax").'
         )
-    with quiet.held_back():
-        importlib.import_module("keras")
-        if name == "tensorflow":
-            # The rest of TensorFlow's notices come with its first operation.
-            sys.modules["tensorflow"].constant(0) + 0
+    # Keras on JAX imports TensorFlow, too, with the first seed. Of a module that is None there,
+    # Python says ImportError.
+    sys.modules.setdefault("tensorflow", None)  # type: ignore[arg-type]
 
 
 @functools.cache  # once in a process is enough
-def look_for_idle(root: Path = Path("/")) -> None:
+def look_for_idle() -> None:
     """Print a warning if an accelerator is attached and Keras trained without seeing it.
 
     To be called when Keras has trained; a RuntimeError if it is not even loaded.
     """
-    warning = faults.said(Facts(root=root, used=devices()), "attached-and-idle")
+    warning = faults.said(Facts(used=devices()), "attached-and-idle")
     if warning:
         print(warning)
 
@@ -171,8 +171,7 @@ def wait(x: Any) -> Any:
         sys.modules["jax"].block_until_ready(arrays)
         return x
     # On a CPU eager TensorFlow has finished when it returns; this waits without a copy.
-    with_device = [value for value in values if hasattr(value, "device")]
-    busy = {_package(value) for value in with_device if _kind(value.device) != "cpu"}
+    busy = {_package(value) for value in values if _kind(getattr(value, "device", "")) != "cpu"}
     if "tensorflow" in busy:
         sys.modules["tensorflow"].test.experimental.sync_devices()
     if "torch" in busy:
@@ -184,21 +183,19 @@ def where(x: Any) -> str:
     """Return which kind of device holds `x`: "cpu", "gpu" or "tpu".
 
     `x` is a tensor, a Keras variable or model, or a NumPy array. Of several the first counts.
-    Raises TypeError for anything else.
     """
-    for value in _values(x):
-        if hasattr(value, "block_until_ready"):
-            return _kind(value.devices())
-        if hasattr(value, "__array__"):
-            return _kind(getattr(value, "device", ""))
-    raise TypeError(f"where needs a tensor, a variable, a model or an array; got {shown(x)}.")
+    value = _values(x)[0]
+    # Arrays of JAX may lie on several devices.
+    if hasattr(value, "block_until_ready"):
+        return _kind(value.devices())
+    return _kind(getattr(value, "device", ""))
 
 
 def _kind(device: Any) -> str:
     """Return "cpu", "gpu" or "tpu" for a framework's device, for several of one kind, or a name."""
-    name = str(device).lower()
-    for word, kind in {"tpu": "tpu", "gpu": "gpu", "cuda": "gpu", "rocm": "gpu"}.items():
-        if word in name:
+    name = str(device).lower().replace("cuda", "gpu")
+    for kind in ("tpu", "gpu"):
+        if kind in name:
             return kind
     return "cpu"
 
@@ -207,10 +204,10 @@ def _values(x: Any) -> list:
     """Return the values in a nesting; a Keras model or variable is a nesting of its tensors."""
     if isinstance(x, Mapping):
         x = list(x.values())
-    if isinstance(x, (list, tuple, set, frozenset)):
+    if hasattr(x, "weights"):
+        x = x.weights
+    if isinstance(x, (list, tuple, set)):
         return [value for part in x for value in _values(part)]
-    if hasattr(x, "weights") and hasattr(x, "fit"):
-        return [weight.value for weight in x.weights]
     if _package(x) == "keras" and hasattr(x, "value"):
         return [x.value]
     return [x]
@@ -230,11 +227,14 @@ def devices() -> tuple[str, ...]:
         If Keras is not loaded yet (see `choose`).
     """
     if framework() == "torch":
-        names = ["cuda"] if sys.modules["torch"].cuda.is_available() else []
+        import torch
+
+        names = ["cuda"] if torch.cuda.is_available() else []
     else:
-        names = sys.modules["keras"].distribution.list_devices()
-    kinds = {_kind(name) for name in names}
-    return ("cpu", *sorted(kinds - {"cpu"}))
+        import keras
+
+        names = keras.distribution.list_devices()
+    return tuple(sorted({"cpu", *map(_kind, names)}))
 
 
 def device_name(device: str) -> str:
@@ -254,7 +254,9 @@ def on(device: str) -> AbstractContextManager:
     present = devices()
     if device not in present:
         raise ValueError(f"device must be one of those here, {present}; got {device!r}.")
-    return sys.modules["keras"].device(f"{device}:0")
+    import keras
+
+    return keras.device(f"{device}:0")
 
 
 def framework() -> str:
@@ -273,11 +275,14 @@ def jit(fn: Callable) -> Callable:
     It is written with ``keras.ops``. The first call of the function that is returned compiles it.
     Raises RuntimeError if Keras is not loaded yet.
     """
-    name = framework()
-    if name == "tensorflow":
-        return sys.modules["tensorflow"].function(fn, autograph=False)
-    if name == "jax":
-        return sys.modules["jax"].jit(fn)
+    if framework() == "tensorflow":
+        import tensorflow as tf
+
+        return tf.function(fn, autograph=False)
+    if framework() == "jax":
+        import jax
+
+        return jax.jit(fn)
     return fn
 
 
@@ -291,5 +296,7 @@ def groups_steps() -> bool:
     name = framework()
     if name != "jax":
         return name == "tensorflow"
-    major, minor = sys.modules["keras"].__version__.split(".")[:2]
-    return (int(major), int(minor)) >= (3, 16)
+    import keras
+
+    release = keras.__version__.split(".")[:2]
+    return [*map(int, release)] >= [3, 16]

@@ -11,54 +11,48 @@ from typing import Any
 from accel_helpers._values.records import positive
 from accel_helpers._values.words import format_rate
 
-__all__ = ["judge", "match", "peak"]
-
 #: A rate is too high only when it is beyond the limit by this factor. A chip's clock can boost
 #: (the H100's own sheet implies 1.83 GHz for one figure and 1.98 for another, 8 %), and sources
 #: differ (TPU v3: 123 TFLOP/s, and 140 in JAX's table, 14 %). Not waiting gives far more.
 MARGIN = 1.15
 
-# Number type -> the columns of those units of a chip that can compute in it. Of these columns, the
-# one with the highest rate is the peak.
-_GPU_PATHS = {
-    # TensorFlow and JAX multiply float32 in TF32 by default where the chip has it.
-    "float32": ("peak_tf32_tflops_dense", "peak_fp32_tflops"),
+# Number type -> the columns of those units of a chip that can compute in it, the fastest first.
+# TPUs have no figures for wider floats than bfloat16: by default they multiply those in it.
+_COLUMNS = {
     "tfloat32": ("peak_tf32_tflops_dense",),
-    "float16": ("peak_fp16_tflops_dense", "peak_fp32_tflops"),
+    # TensorFlow and JAX multiply float32 in TF32 by default where the chip has it.
+    "float32": ("peak_tf32_tflops_dense", "peak_fp32_tflops", "peak_bf16_tflops_dense"),
     # A chip with no bfloat16 units (T4, V100, P100) widens it to float32 first.
     "bfloat16": ("peak_bf16_tflops_dense", "peak_fp32_tflops"),
+    "float16": ("peak_fp16_tflops_dense", "peak_fp32_tflops", "peak_bf16_tflops_dense"),
     "float8": ("peak_fp8_tflops_dense",),
     "int8": ("peak_int8_tops_dense",),
     "float64": (),
 }
-# A TPU's matrix unit multiplies in bfloat16 by default, whatever the float type of the arrays.
-_TPU_PATHS = _GPU_PATHS | {
-    name: ("peak_bf16_tflops_dense",) for name in ("float32", "float16", "bfloat16")
-}
-# Unit of a rate -> what its figures in the table are of.
-_SCALES = {"FLOP/s": 1e12, "B/s": 1e9}
+#: A figure of the table. None: no such units, or no figure published.
+Figure = float | None
+Names = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Accelerator:
-    """One row of ``data/accelerators.csv``; None: no such units, or no figure published."""
+    """One row of ``data/accelerators.csv``."""
 
     name: str
     kind: str  # "GPU", "TPU" or "CPU"
-    unit: str  # what the figures are of, such as "card", "chip" or "core"
-    peak_fp32_tflops: float | None  # all peaks are dense, never doubled for sparse matrices
-    peak_tf32_tflops_dense: float | None
-    peak_fp16_tflops_dense: float | None
-    peak_bf16_tflops_dense: float | None
-    peak_fp8_tflops_dense: float | None
-    peak_int8_tops_dense: float | None
-    mem_gb: float | None
-    mem_bw_gb_s: float | None  # bandwidth, in 1e9 B/s
-    power_w: float | None
+    peak_fp32_tflops: Figure  # all peaks are dense, never doubled for sparse matrices
+    peak_tf32_tflops_dense: Figure
+    peak_fp16_tflops_dense: Figure
+    peak_bf16_tflops_dense: Figure
+    peak_fp8_tflops_dense: Figure
+    peak_int8_tops_dense: Figure
+    mem_gb: Figure
+    mem_bw_gb_s: Figure  # bandwidth, in 1e9 B/s
+    power_w: Figure
     confidence: str  # "high", "medium" or "low"
-    less_sure: tuple[str, ...]  # columns that deserve less trust than the row
-    on_chip_mib: float | None  # a GPU's L2 cache, a TPU's vector memory
-    names: tuple[str, ...]  # those that systems give it, without "NVIDIA" and "Tesla"
+    less_sure: Names  # columns that deserve less trust than the row
+    on_chip_mib: Figure  # a GPU's L2 cache, a TPU's vector memory
+    names: Names  # those that systems give it, without "NVIDIA" and "Tesla"
 
 
 @dataclass(frozen=True)
@@ -70,44 +64,35 @@ class Plausibility:
 
     verdict: str  # "plausible", "above ceiling", "impossible" or "unknown"
     rate: float  # in FLOP/s or B/s
-    limit: float | None  # the published rate, in the same unit; None: none is published
-    share: float | None  # rate / limit
+    limit: Figure  # the published rate, in the same unit
+    share: Figure  # rate / limit
     reason: str
-    work: float | None = None  # operations or bytes
-    time: Any = None  # as it was passed: seconds, or a measurement
-    chip: Accelerator | None = None  # None: the device is not in the table
+    work: float  # operations or bytes
+    time: Any  # as it was passed: seconds, or a measurement
+    chip: Accelerator | None  # None: the device is not in the table
 
     def __str__(self) -> str:
         return f"{self.verdict}: {self.reason}"
-
-
-# The sentences that follow the numbers of an answer.
-_IMPOSSIBLE = (
-    " Either the clock stopped before the work was done (wait for the result), or less was done"
-    " than was counted: fewer operations or bytes, or a narrower number type."
-)
-_DOUBTED = " The table doubts that figure (see its confidence_note): a warning, and no proof."
-_ON_CHIP = " So little data may stay in the chip's own, faster memory: use a larger array."
-_JUST_ABOVE = f" Up to {MARGIN - 1:.0%} above is possible: clocks and sources differ."
 
 
 @functools.cache
 def load() -> tuple[Accelerator, ...]:
     """Return the rows of the table of accelerators; it has more columns, for people to read."""
     file = Path(__file__).parents[1] / "data" / "accelerators.csv"
-    rows = csv.DictReader(file.read_text("utf-8").splitlines())
-    return tuple(map(_accelerator, rows))
+    rows = []
+    for cells in csv.DictReader(file.read_text("utf-8").splitlines()):
+        values = [_value(cells[column.name], column.type) for column in fields(Accelerator)]
+        rows.append(Accelerator(*values))
+    return tuple(rows)
 
 
-def _accelerator(cells: dict[str, str]) -> Accelerator:
-    """Return a row of the table, in which a number may be missing; a list is "T4;Tesla T4"."""
-    values: dict[str, Any] = {column.name: cells[column.name] for column in fields(Accelerator)}
-    for name, text in values.items():
-        if name in ("less_sure", "names"):
-            values[name] = tuple(filter(None, text.split(";")))
-        elif name not in ("name", "kind", "unit", "confidence"):
-            values[name] = float(text) if text else None
-    return Accelerator(**values)
+def _value(cell: str, kind: Any) -> Any:
+    """Return what a cell of the table holds: a text, a figure, or names as in "T4;Tesla T4"."""
+    if kind is str:
+        return cell
+    if kind is Names:
+        return tuple(filter(None, cell.split(";")))
+    return float(cell) if cell else None
 
 
 def match(name: str) -> Accelerator | None:
@@ -126,18 +111,13 @@ def match(name: str) -> Accelerator | None:
     >>> match("Tesla T4").name, match("NVIDIA A100")
     ('NVIDIA T4', None)
     """
-    plain_name = _plain(name)
-    rows = [row for row in load() if plain_name in map(_plain, row.names)]
-    # A name that fits several rows names none of them.
-    if len(rows) != 1:
-        return None
-    return rows[0]
+    rows = {_plain(each): row for row in load() for each in row.names}
+    return rows.get(_plain(name))
 
 
 def _plain(name: str) -> str:
     """Return a device's name in the form in which names are compared: "Tesla T4" -> "t4"."""
-    words = " ".join(name.lower().replace("-", " ").split())
-    return words.removeprefix("nvidia ").removeprefix("tesla ")
+    return re.sub("nvidia|tesla|[- ]", "", name.lower())
 
 
 def peak(accelerator: Accelerator, dtype: str = "float32") -> float | None:
@@ -169,10 +149,16 @@ def peak(accelerator: Accelerator, dtype: str = "float32") -> float | None:
     >>> peak(match("NVIDIA A100-SXM4-40GB"), "float32")    # TF32, not the 19.5 of plain float32
     156.0
     """
-    column = _peak_column(accelerator, dtype)
-    if column is None:
-        return None
-    return getattr(accelerator, column)
+    column = _first_known(accelerator, _COLUMNS[_dtype_name(dtype)])
+    return getattr(accelerator, column, None)
+
+
+def _first_known(chip: Accelerator | None, columns: Names) -> str:
+    """Return the first of some columns in which a chip has a figure; empty without one."""
+    for column in columns:
+        if getattr(chip, column, None):
+            return column
+    return ""
 
 
 def judge(
@@ -187,8 +173,8 @@ def judge(
 
     A rate beyond a trusted figure of a GPU or TPU is "impossible". It is "above ceiling" if the
     table doubts the figure, or if the data may have stayed in the chip's own memory. Any lower
-    rate is "plausible". Without a published figure the verdict is "unknown", as it is for every
-    CPU and where no device is named.
+    rate is "plausible". Without a published figure the verdict is "unknown", as it is where no
+    device is named.
 
     Parameters
     ----------
@@ -220,81 +206,59 @@ def judge(
     """
     if None not in (flops, bytes_moved):
         raise ValueError("judge takes flops or bytes_moved, and not both.")
-    unit, work = "FLOP/s", flops
-    if bytes_moved is not None:
-        unit, work = "B/s", bytes_moved
+    if bytes_moved is None:
+        work, unit, scale = flops, "FLOP/s", 1e12
+        limited = _dtype_name(dtype)
+        columns = _COLUMNS[limited]
+    else:
+        work, unit, scale = bytes_moved, "B/s", 1e9
+        limited = "memory"
+        columns = ("mem_bw_gb_s",)
     work = positive(work, "flops or bytes_moved")
     elapsed = positive(getattr(seconds, "median", seconds), "seconds")
     rate = work / elapsed
-    row = match(accelerator) if isinstance(accelerator, str) else accelerator
-    column, meaning = _limit_column(row, unit, dtype)
-    if row is None or column is None:
-        cause = f"{getattr(row, 'name', accelerator)}: {meaning}"
-        if accelerator is None:
-            cause = "no accelerator was named"
-        reason = f"There is no published limit for this rate ({cause})."
-        return Plausibility("unknown", rate, None, None, reason, work, seconds, row)
-    limit = getattr(row, column) * _SCALES[unit]
-    # In one pass the chip's own memory saves each byte that it holds one read and one write. How
-    # much an unknown one holds is unknown, too: then it may have saved all of them.
-    saved_bytes = 0.0
-    if unit == "B/s":
-        saved_bytes = 2 * (row.on_chip_mib or math.inf) * 2**20
-    lowest_rate = (work - saved_bytes) / elapsed
-    is_doubted = row.confidence != "high" or column in row.less_sure
-    verdict, comment = _verdict(rate, lowest_rate=lowest_rate, limit=limit, is_doubted=is_doubted)
-    core = " core" if row.unit == "core" else ""
-    published = f"the published {format_rate(limit, unit)} of {row.name}{core} ({meaning})"
-    share = rate / limit
+    chip = match(accelerator) if isinstance(accelerator, str) else accelerator
+    column = _first_known(chip, columns)
+    if chip is None or not column:
+        device = getattr(chip, "name", accelerator)
+        reason = f"No limit is published for accelerator={device!r} and {limited}."
+        return Plausibility("unknown", rate, None, None, reason, work, seconds, chip)
+    limit = scale * getattr(chip, column)
+    share = lowest_share = rate / limit
+    if bytes_moved is not None:
+        # In one pass the chip's own memory saves each byte that it holds one read and one write.
+        # How much an unknown one holds is unknown, too: then it may have saved all of them.
+        saved_bytes = 2 * (chip.on_chip_mib or math.inf) * 2**20
+        lowest_share = (work - saved_bytes) / elapsed / limit
+    is_doubted = chip.confidence != "high" or column in chip.less_sure
+    verdict, comment = _verdict(share, lowest_share, is_doubted)
+    published = f"the published {format_rate(limit, unit)} of {chip.name} ({limited})"
     reason = f"{format_rate(rate, unit)} is {share:.3g} times {published}.{comment}"
-    return Plausibility(verdict, rate, limit, share, reason, work, seconds, row)
+    return Plausibility(verdict, rate, limit, share, reason, work, seconds, chip)
 
 
-def _verdict(rate: float, *, lowest_rate: float, limit: float, is_doubted: bool) -> tuple[str, str]:
-    """Return the verdict on a rate, and the sentence that explains it (empty: none is needed).
+def _verdict(share: float, lowest_share: float, is_doubted: bool) -> tuple[str, str]:
+    """Return the verdict on a share of the limit, and a sentence where one is needed.
 
-    All rates are in the same unit. `lowest_rate` is the rate if the data that the chip's own
-    memory can hold was never moved; it may be below zero. `is_doubted`: the table doubts `limit`.
+    `lowest_share` is the share if the data that the chip's own memory can hold was never moved; it
+    may be below zero. `is_doubted`: the table doubts the limit.
     """
-    highest = MARGIN * limit
-    if rate <= limit:
+    if share <= 1:
         return "plausible", ""
-    if rate <= highest:
-        return "plausible", _JUST_ABOVE
+    if share <= MARGIN:
+        return "plausible", f" Up to {MARGIN - 1:.0%} above is possible: clocks and sources differ."
     if is_doubted:
-        return "above ceiling", _DOUBTED
-    if lowest_rate <= highest:
-        return "above ceiling", _ON_CHIP
-    return "impossible", _IMPOSSIBLE
-
-
-def _limit_column(row: Accelerator | None, unit: str, dtype: Any) -> tuple[str | None, str]:
-    """Return the column that limits a rate, and what it is of: ("peak_fp32_tflops", "float32").
-
-    Without one, None and the reason are returned. Raises ValueError for an unknown `dtype`.
-    """
-    if row is None:
-        return None, "it is not in the table"
-    if row.kind == "CPU":
-        return None, "no sheet is used for a CPU, too much differs between machines"
-    if unit == "B/s":
-        return "mem_bw_gb_s", "memory"
-    name = _dtype_name(dtype)
-    column = _peak_column(row, name)
-    if column is None:
-        return None, f"no figure for {name}"
-    return column, name
-
-
-def _peak_column(row: Accelerator, dtype: Any) -> str | None:
-    """Return the name of the column with the highest rate at which a chip computes in a type.
-
-    None where the row has no figure for that type. Raises ValueError for an unknown `dtype`.
-    """
-    paths = _TPU_PATHS if row.kind == "TPU" else _GPU_PATHS
-    columns = paths[_dtype_name(dtype)]
-    known_columns = [column for column in columns if getattr(row, column) is not None]
-    return max(known_columns, key=lambda column: getattr(row, column), default=None)
+        comment = (
+            " The table doubts that figure (see its confidence_note): a warning, and no proof."
+        )
+        return "above ceiling", comment
+    if lowest_share <= MARGIN:
+        comment = " So little data may stay in the chip's own, faster memory: use a larger array."
+        return "above ceiling", comment
+    return "impossible", (
+        " Either the clock stopped before the work was done (wait for the result), or less was done"
+        " than was counted: fewer operations or bytes, or a narrower number type."
+    )
 
 
 def _dtype_name(dtype: Any) -> str:
@@ -303,7 +267,8 @@ def _dtype_name(dtype: Any) -> str:
     Raises ValueError for a type that the table does not know.
     """
     text = re.sub(r"f(p|loat)?(?=\d)", "float", str(dtype).lower())
-    for name in re.findall(r"[a-z]+\d+", text):
-        if name in _GPU_PATHS:
+    # "float16" is a part of "bfloat16", which comes first in the table.
+    for name in _COLUMNS:
+        if name in text:
             return name
-    raise ValueError(f"dtype is {dtype!r}; the table knows {', '.join(_GPU_PATHS)}.")
+    raise ValueError(f"dtype is {dtype!r}; the table knows {', '.join(_COLUMNS)}.")

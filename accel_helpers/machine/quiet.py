@@ -1,4 +1,4 @@
-"""What frameworks write to a log held back, and one that ends the kernel kept out."""
+"""What frameworks write to a log, held back."""
 
 import logging
 import os
@@ -7,8 +7,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-
-from accel_helpers.machine.facts import installed
 
 
 def _is_error(record: logging.LogRecord) -> bool:
@@ -64,13 +62,3 @@ def held_back() -> Iterator[None]:
             os.dup2(place, 2)
             os.close(place)
             logger.removeFilter(own_filter)
-
-
-def keep_out_tensorflow(name: str) -> None:
-    """Have an import of tensorflow-tpu fail where Keras runs on the framework `name`, another one.
-
-    It can end the process, and Keras on JAX imports TensorFlow, too, with the first seed.
-    """
-    if name != "tensorflow" and installed("tensorflow-tpu"):
-        # Of a module that is None there, Python says ImportError.
-        sys.modules.setdefault("tensorflow", None)  # type: ignore[arg-type]

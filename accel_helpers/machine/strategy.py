@@ -8,8 +8,6 @@ from accel_helpers._values.words import wrapped
 from accel_helpers.machine import backend, faults
 from accel_helpers.machine.facts import SPOKEN, Facts
 
-__all__ = ["Strategy", "pick"]
-
 #: The kinds of strategy, and what each trains on; the braces stand for the number of replicas.
 KINDS = {
     "tpu on jax": "the TPU (chips: {})",
@@ -17,11 +15,8 @@ KINDS = {
     "one gpu": "one GPU",
     "cpu": "the CPU",
 }
-# Faults because of which the CPU trains.
-_REASONS = (
-    *("framework-missing", "keras-backend-unknown", "gpu-silent", "gpu-of-another-maker"),
-    *("gpu-hidden", "tpu-claimed", "no-accelerator"),
-)
+# Faults because of which the CPU trains, or the beginnings of their names.
+_REASONS = ("framework-missing", "keras-backend-unknown", "gpu-", "tpu-claimed", "no-accelerator")
 
 
 @dataclass(frozen=True)
@@ -55,8 +50,8 @@ class Strategy:
         Raises
         ------
         RuntimeError
-            If Keras runs on another framework by now, if the framework sees fewer devices than the
-            machine has, or if loading it could end the process (tensorflow-tpu).
+            If Keras runs on another framework by now, if it sees fewer devices than are attached,
+            or if loading it could end the process (tensorflow-tpu).
         ValueError
             If the framework is not installed.
         """
@@ -64,12 +59,12 @@ class Strategy:
         import keras
 
         devices = keras.distribution.list_devices()
-        if len(devices) < self.replicas:
+        is_idle = self.kind != "cpu" and backend.devices() == ("cpu",)
+        if is_idle or len(devices) < self.replicas:
             raise RuntimeError(
-                f"This machine has {self.replicas} devices and {SPOKEN[self.backend]} sees "
-                f"{len(devices)}: ah.diagnose() looks for the reason."
+                f"Keras sees only {', '.join(devices)}, and more is attached: ah.diagnose() looks "
+                "for the reason."
             )
-        devices = devices[: self.replicas]
         if self.backend == "jax":
             return keras.distribution.DataParallel(devices=devices)
         import tensorflow as tf
@@ -81,11 +76,11 @@ class Strategy:
     def scope(self) -> AbstractContextManager:
         """Return a context manager in which Keras trains on these devices: ``build().scope()``.
 
-        With one device on JAX it sets nothing, so that code that refuses several replicas still
-        runs. It raises the errors of `build`.
+        With one device it sets nothing, so that code that refuses several replicas still runs. It
+        raises the errors of `build`.
         """
         strategy = self.build()
-        if self.backend == "jax" and self.replicas == 1:
+        if self.replicas == 1:
             return nullcontext(strategy)
         return strategy.scope()
 
@@ -119,21 +114,22 @@ def pick(**machine: Any) -> Strategy:
     """
     facts = Facts(**machine)
     able = faults.able(facts)
-    wanted = [facts.bound, *able, "tensorflow", "jax"]
-    installed = [name for name in wanted if name in facts.backends and name != "torch"]
-    framework = [*installed, "tensorflow"][0]
+    # There is no strategy for PyTorch here.
+    installed = [name for name in facts.backends if name != "torch"]
+    framework = [*able, *installed, "tensorflow"][0]
+    if facts.bound in installed:
+        framework = facts.bound
+    obstacle = f"{framework}-" if facts.device else "none"
+    fault = faults.said(facts, *_REASONS, obstacle)
     if not facts.device or framework not in able:
-        obstacle = f"{framework}-" if facts.device else "none"
-        reason = faults.said(facts, *_REASONS, obstacle)
-        reason = reason or f"No accelerator is attached. For a GPU: {facts.place_words['gpu']}."
-        return Strategy("cpu", framework, 1, reason)
+        advice = f"No accelerator is attached. For a GPU: {facts.place_words['gpu']}."
+        return Strategy("cpu", framework, 1, fault or advice)
+    kind, replicas = "tpu on jax", facts.device.count
+    if facts.kind == "GPU":
+        replicas = facts.visible_gpus
+        kind = "several gpus" if replicas > 1 else "one gpu"
     reason = f"Attached: {facts.device}."
-    if facts.kind == "TPU":
-        return Strategy("tpu on jax", framework, facts.device.count, reason)
-    visible = facts.visible_gpus
-    if visible < facts.device.count:
-        reason += f" CUDA_VISIBLE_DEVICES shows {visible} of them."
-    # TensorFlow may fail on a GPU that is too new for it.
-    doubt = faults.said(facts, "gpu-too-new")
-    kind = "several gpus" if visible > 1 else "one gpu"
-    return Strategy(kind, framework, visible, f"{reason} {doubt}".rstrip())
+    if replicas < facts.device.count:
+        reason += f" CUDA_VISIBLE_DEVICES shows {replicas} of them."
+    # With a fault it may still train: TensorFlow does on some of the GPUs that are too new for it.
+    return Strategy(kind, framework, replicas, f"{reason} {fault}".rstrip())

@@ -2,7 +2,7 @@
 
 Each says what the doctor must find on it and where a model must train, so that a new machine is one
 entry here and every test walks over it. `Machine.build` makes the small tree of files of one and
-gives what `runtime.describe`, `doctor.diagnose`, `strategy.pick` and `backend.choose` take.
+gives what `runtime.describe`, `doctor.diagnose` and `strategy.pick` take.
 
 Sources. The packages of Colab: the list of googlecolab/backend-info at commit a724079 (2026-08-19),
 of which tests/colab has the pins. The variables of its TPU runtime (v5e-1): as printed in

@@ -45,10 +45,10 @@ def test_it_trains_alike_on_one_device_and_on_two_logical_ones(framework, reques
     assert one["clean"], "what was set for the block is gone after it"
 
 
-def test_devices_that_the_framework_does_not_see_are_an_error_and_no_silent_cpu(keras):
-    framework = keras.backend.backend()
-    with pytest.raises(RuntimeError, match="has 2 devices and .* sees 1"):
-        Strategy("several gpus", framework, 2, "").build()
+@pytest.mark.parametrize(("kind", "replicas"), [("one gpu", 1), ("several gpus", 2)])
+def test_a_gpu_that_keras_does_not_see_is_an_error_and_no_silent_cpu(keras, kind, replicas):
+    with pytest.raises(RuntimeError, match="Keras sees only the CPU"):
+        Strategy(kind, keras.backend.backend(), replicas, "").build()
 
 
 HOSTILE = """

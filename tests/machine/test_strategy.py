@@ -40,13 +40,13 @@ def test_every_fault_has_words_and_a_machine_that_shows_it():
 @pytest.mark.parametrize("name", machines.MACHINES)
 def test_choose_takes_the_framework_that_pick_takes(name, tmp_path):
     machine = machines.MACHINES[name]
-    recorded = machine.build(tmp_path)
+    facts = faults.Facts(**machine.build(tmp_path))
     if {"framework-missing", "keras-backend-unknown"} & {*machine.finds}:
         with pytest.raises(ValueError, match="Run: |Name another"):
-            backend.choose(**recorded)
+            backend.settle(facts)
         return
-    choice = backend.choose(**recorded)
-    assert recorded["environ"]["KERAS_BACKEND"] == choice.name
+    choice = backend.settle(facts)
+    assert facts.environ["KERAS_BACKEND"] == choice.name
     if not machine.loaded:
         # PyTorch trains where nothing else is, on no strategy of ours.
         others = "torch" if "torch" in machine.packages else machine.picks[1]

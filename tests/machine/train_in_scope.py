@@ -25,7 +25,7 @@ def two():
         cpu = tf.config.list_physical_devices("CPU")[0]
         halves = [tf.config.LogicalDeviceConfiguration()] * 2
         tf.config.set_logical_device_configuration(cpu, halves)
-    return train_in(Strategy("several gpus", framework, 2, ""))
+    return train_in(Strategy("cpu", framework, 2, ""))
 
 
 def train_in(picked):
