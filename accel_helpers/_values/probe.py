@@ -27,7 +27,7 @@ class Outcome:
     """How a child process ended, or why it was ended."""
 
     kind: str  # "finished" (exit status 0), "crashed", "too slow" or "too large"
-    seconds: float  # from its start to its end; 0 where it did not start
+    seconds: float  # that it was given
     output: str = ""  # what it wrote
     status: int | None = None  # on exit; after a signal the signal's number, negative
     memory: float | None = None  # the bytes that it was allowed; None: there was no limit
@@ -52,29 +52,25 @@ def run_command(
     seconds: float,
     environ: Mapping[str, str] | None = None,
     memory: float | None = None,
-    folder: str | Path | None = None,
 ) -> Outcome:
     """Run a command in a child process, and stop it when it breaks a limit.
 
     Nothing is raised where it fails; where it cannot be started, it is "crashed", too. `seconds`
-    and `memory`, in bytes, are the limits, `environ` all of its variables, `folder` its current
-    one.
+    and `memory`, in bytes, are the limits, `environ` all of its variables.
     """
     try:
-        child = Child(command, environ, folder=folder)
+        child = Child(command, environ)
     except OSError as error:  # no memory for it, or no such program
-        return Outcome("crashed", 0.0, str(error))
+        return Outcome("crashed", seconds, str(error))
     # The block also ends the child when the learner interrupts.
     with child:
         kind = child.wait(seconds, memory)
-    elapsed = time.monotonic() - child.began
-    return Outcome(kind, elapsed, child.output, child.process.returncode, memory)
+    return Outcome(kind, seconds, child.output, child.process.returncode, memory)
 
 
 def variables(additions: Mapping[str, str]) -> dict[str, str]:
     """Return the variables for a child in which Python finds the same packages as here."""
-    # An empty entry is the current folder, which may be another one in the child.
-    packages = os.pathsep.join(folder for folder in sys.path if folder)
+    packages = os.pathsep.join(sys.path)
     return {**os.environ, "PYTHONPATH": packages, **additions}
 
 
@@ -92,14 +88,9 @@ class Child(contextlib.AbstractContextManager):
     """
 
     def __init__(
-        self,
-        command: Sequence[str],
-        environ: Mapping[str, str] | None = None,
-        heard: bool = False,
-        folder: str | Path | None = None,
+        self, command: Sequence[str], environ: Mapping[str, str] | None = None, heard: bool = False
     ):
         """Start it; raises OSError where it cannot be started."""
-        self.began = time.monotonic()
         self.output = ""
         # A file, not a pipe: a grandchild that keeps a pipe open would keep the parent waiting.
         self._output_file = tempfile.TemporaryFile("w+", **TEXT)  # noqa: SIM115  (`stop` closes it)
@@ -112,7 +103,6 @@ class Child(contextlib.AbstractContextManager):
             stdout=subprocess.PIPE if heard else self._output_file,
             stderr=self._output_file,
             env=environ,
-            cwd=folder,
             start_new_session=True,
             **TEXT,
         )
@@ -139,7 +129,7 @@ class Child(contextlib.AbstractContextManager):
 
     def wait(self, seconds: float, memory: float | None = None) -> str:
         """Wait until it ends or breaks a limit, and return the kind of its `Outcome`."""
-        deadline = self.began + seconds
+        deadline = time.monotonic() + seconds
         while True:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 # The memory is measured ten times a second.
@@ -150,7 +140,7 @@ class Child(contextlib.AbstractContextManager):
             if memory is not None and _memory_of(self.process.pid) > memory:
                 return "too large"
 
-    def stop(self) -> None:
+    def stop(self, *error: object) -> None:
         """End the child and all that it started, and set `output`."""
         if self._output_file.closed:
             return
@@ -167,8 +157,7 @@ class Child(contextlib.AbstractContextManager):
             file.seek(0)
             self.output = file.read()
 
-    def __exit__(self, *error: object) -> None:
-        self.stop()
+    __exit__ = stop
 
 
 def _memory_of(process: int) -> int:

@@ -31,29 +31,26 @@ def write_whole(path: Path, text: str) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def load(path: str | os.PathLike[str], description: str, name: str = ""):
+def load(path: Path, name: str = ""):
     """Return what a TOML or JSON file contains, as plain dictionaries, lists, texts and numbers.
 
-    For the error, `description` says what the file should be, such as "record", and `name` what to
-    call it. Raises DataError where it cannot be read, is larger than 5 MB, or is not valid.
+    Raises DataError, which calls the file by the name, or by its own, where it cannot be read, is
+    larger than 5 MB, or is not valid.
     """
-    path = Path(path)
     name = name or path.name
     language, parse = "JSON", json.loads
     if path.suffix == ".toml":
         language, parse = "TOML", tomllib.loads
-    # A pipe would be waited for.
-    if not path.is_file():
-        raise DataError(f"{name}: cannot be read: there is no ordinary file.")
     try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST + 1)
+        # A pipe would be waited for.
+        if not path.is_file():
+            raise ValueError("there is no ordinary file")
+        if path.stat().st_size > LARGEST:
+            raise ValueError(f"larger than {LARGEST:,} bytes")
+        return parse(path.read_text("utf-8"))
+    # Its whole text would name the path, which may be somebody's name.
     except OSError as error:
         raise DataError(f"{name}: cannot be read: {error.strerror}.") from None
-    if len(content) > LARGEST:
-        raise DataError(f"{name}: larger than {LARGEST:,} bytes, so it is no {description}.")
-    try:
-        return parse(content.decode())
     except (ValueError, RecursionError) as error:
         raise DataError(f"{name}: not valid {language} ({error!s:.100}).") from None
 

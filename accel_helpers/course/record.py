@@ -7,6 +7,7 @@ A *place* is "03/race" for what a page measured, and "guess/03/width", "answer/0
 import contextlib
 import functools
 import json
+import operator
 import os
 import sys
 from collections.abc import Iterable, Mapping
@@ -38,6 +39,7 @@ class Entry:
 
 
 TABLES = {"numbers": "a table of finite numbers", "machine": "a table of texts"}  # other: texts
+_time = operator.attrgetter("when")
 # What could not be written yet, oldest first.
 _waiting: list[Entry] = []
 
@@ -120,7 +122,7 @@ def load(file: Path, name: str = "") -> list[Entry]:
     if not file.exists():
         return []
     name = name or str(file)
-    tables = records.load(file, "record", name)
+    tables = records.load(file, name)
     if not isinstance(tables, list):
         raise DataError(f"{name}: must be a list of entries; got {shown(tables)}.")
     try:
@@ -161,11 +163,9 @@ def _is_number(value) -> bool:
 def merged(entries: Iterable[Entry]) -> list[Entry]:
     """Return the newest entry of each place on each machine, oldest first."""
     newest_entries = {}
-    for each in sorted(entries, key=lambda each: each.when):
-        key = each.place, each.machine.get("name")
-        newest_entries.pop(key, None)
-        newest_entries[key] = each
-    return [*newest_entries.values()]
+    for each in sorted(entries, key=_time):
+        newest_entries[each.place, each.machine.get("name")] = each
+    return sorted(newest_entries.values(), key=_time)
 
 
 def everything() -> list[Entry]:

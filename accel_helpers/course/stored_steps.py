@@ -42,7 +42,7 @@ def stored_step(name: str, chip: str = "v5e") -> CompiledStep:
     quickstart, batch of 32, in float32, written by JAX, for one TPU v5e (no TPU was used)
     """
     file = DATA / f"{name}-{chip}.json"
-    fields = records.load(file, "compiled step")
+    fields = records.load(file)
     fields["largest"] = [Allocation(**each) for each in fields.get("largest", [])]
     fields["collectives"] = [Collective(**each) for each in fields.get("collectives", [])]
     return CompiledStep(**fields)
@@ -68,7 +68,7 @@ def stored_product(m: int, k: int, n: int, chip: str = "v5e") -> Product:
     >>> [stored_product(n, n, n).instructions for n in (128, 129)]
     [8, 36]
     """
-    products = [Product(**table) for table in records.load(PRODUCTS, "list")]
+    products = [Product(**table) for table in records.load(PRODUCTS)]
     by_name = {f"({it.m}, {it.k}, {it.n}) {it.chip}": it for it in products}
     name = f"({m}, {k}, {n}) {chip}"
     if name not in by_name:

