@@ -27,23 +27,8 @@ class Outcome:
     """How a child process ended, or why it was ended."""
 
     kind: str  # "finished" (exit status 0), "crashed", "too slow" or "too large"
-    seconds: float  # that it was given
+    ending: str = ""  # how it failed, to end a sentence with: "was not done after 5.0 s"
     output: str = ""  # what it wrote
-    status: int | None = None  # on exit; after a signal the signal's number, negative
-    memory: float | None = None  # the bytes that it was allowed; None: there was no limit
-
-    @property
-    def ending(self) -> str:
-        """How it failed, as the end of a sentence: "was not done after 5.0 s"."""
-        if self.kind == "too large":
-            return f"needed more than {format_bytes(self.memory)} of memory"
-        if self.kind == "too slow":
-            return f"was not done after {self.seconds:.1f} s"
-        if self.status and self.status < 0:
-            return f"ended with {signal.Signals(-self.status).name}"
-        # The last line of a traceback names the exception.
-        message = last_line(self.output) or "an error"
-        return f"ended with: {message[:200]}"
 
 
 def run_command(
@@ -61,11 +46,15 @@ def run_command(
     try:
         child = Child(command, environ)
     except OSError as error:  # no memory for it, or no such program
-        return Outcome("crashed", seconds, str(error))
+        return Outcome("crashed", f"did not start: {error}")
     # The block also ends the child when the learner interrupts.
     with child:
-        kind = child.wait(seconds, memory)
-    return Outcome(kind, seconds, child.output, child.process.returncode, memory)
+        kind, ending = child.wait(seconds, memory)
+    if not ending:
+        # The last line of a traceback names the exception.
+        message = last_line(child.output) or "an error"
+        ending = f"ended with: {message[:200]}"
+    return Outcome(kind, ending, child.output)
 
 
 def variables(additions: Mapping[str, str]) -> dict[str, str]:
@@ -127,18 +116,25 @@ class Child(contextlib.AbstractContextManager):
             return self._lines.get(timeout=seconds)
         return None
 
-    def wait(self, seconds: float, memory: float | None = None) -> str:
-        """Wait until it ends or breaks a limit, and return the kind of its `Outcome`."""
+    def wait(self, seconds: float, memory: float | None = None) -> tuple[str, str]:
+        """Wait until it ends or breaks a limit; return kind and ending of its `Outcome`.
+
+        The ending is empty where only the output can tell it.
+        """
         deadline = time.monotonic() + seconds
         while True:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 # The memory is measured ten times a second.
                 status = self.process.wait(0.1)
-                return "finished" if status == 0 else "crashed"
+                if status == 0:
+                    return "finished", "ended well"
+                if status < 0:
+                    return "crashed", f"ended with {signal.Signals(-status).name}"
+                return "crashed", ""
             if time.monotonic() > deadline:
-                return "too slow"
+                return "too slow", f"was not done after {seconds:.1f} s"
             if memory is not None and _memory_of(self.process.pid) > memory:
-                return "too large"
+                return "too large", f"needed more than {format_bytes(memory)} of memory"
 
     def stop(self, *error: object) -> None:
         """End the child and all that it started, and set `output`."""

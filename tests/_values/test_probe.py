@@ -48,7 +48,7 @@ def run(code, *words, seconds=60, **options):
     [
         ("raise ImportError('no such wheel')", "ImportError: no such wheel"),
         ("import os; os.abort()", "SIGABRT"),
-        ("raise SystemExit(3)", "error"),
+        ("raise SystemExit(3)", "ended"),
     ],
 )
 def test_how_it_ended_is_told(code, ending):
