@@ -65,11 +65,9 @@ def spanned(low: str, high: str) -> str:
     """
     if low == high:
         return low
-    low_number, _, low_unit = low.partition(" ")
-    _, _, high_unit = high.partition(" ")
-    if low_unit == high_unit:
-        return f"{low_number} to {high}"
-    return f"{low} to {high}"
+    unit = high.partition(" ")[2]
+    number = low.removesuffix(f" {unit}")
+    return f"{number} to {high}"
 
 
 def format_range(low: float, high: float) -> str:
@@ -199,9 +197,8 @@ def short(address: str) -> str:
     if len(text) <= LONGEST:
         return text
     host = text.partition("/")[0]
-    ending = text[len(host) - LONGEST :]
     # The rest of a word that was cut is dropped: "ng-way/page" becomes "-way/page".
-    ending = re.sub("^[^-/]*(?=[-/])", "", ending)
+    ending = re.sub("^[^-/]*(?=[-/])", "", text[len(host) - LONGEST :])
     return f"{host}/…{ending}"
 
 
