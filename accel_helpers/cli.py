@@ -32,9 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not options.json:
         print(result)
         return 0
-    # The recipe for TPUStrategy is a text.
-    plain = {"recipe": result} if isinstance(result, str) else result.to_dict()
-    print(json.dumps(plain, indent=2))
+    print(json.dumps(result.to_dict(), indent=2))
     return 0
 
 
@@ -59,9 +57,6 @@ def _parser() -> argparse.ArgumentParser:
     option(
         "file", nargs="?", metavar="FILE", help="a log or a traceback; - reads it from the input"
     )
-    option(
-        "--tpu-recipe", action="store_true", help="print the dated recipe for TPUStrategy instead"
-    )
 
     option = add("board", _board, "show on one page what a class has measured")
     option("folder", type=Path, help="with the files of lesson.hand_in(), *.json")
@@ -74,9 +69,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _diagnose(options: argparse.Namespace):
-    """Return what the doctor says of this machine or of a file, or the recipe for TPUStrategy."""
-    if options.tpu_recipe:
-        return ah.tpu.recipe()
+    """Return what the doctor says of this machine or of a file."""
     if options.file is None:
         return ah.diagnose()
     # The file descriptor 0 is the standard input.

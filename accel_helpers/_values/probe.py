@@ -18,7 +18,8 @@ from pathlib import Path
 
 from accel_helpers._values.words import format_bytes
 
-KEPT_CHARACTERS = 20_000  # of the output, from its end
+# How a child's bytes become text.
+TEXT = {"encoding": "utf-8", "errors": "replace"}
 
 
 @dataclass(frozen=True)
@@ -26,25 +27,8 @@ class Outcome:
     """How a child process ended, or why it was ended."""
 
     kind: str  # "finished" (exit status 0), "crashed", "too slow" or "too large"
-    seconds: float  # from its start to its end; 0 where it did not start
-    output: str = ""  # the end of what it wrote, at most `KEPT_CHARACTERS`
-    status: int | None = None  # on exit; after a signal the signal's number, negative
-    memory: float | None = None  # the bytes that it was allowed; None: there was no limit
-
-    @property
-    def ending(self) -> str:
-        """How it ended, as the end of a sentence: "was not done after 5.0 s"."""
-        if self.kind == "too large":
-            return f"needed more than {format_bytes(self.memory)} of memory"
-        if self.kind == "too slow":
-            return f"was not done after {self.seconds:.1f} s"
-        if self.kind == "finished":
-            return f"was done after {self.seconds:.1f} s"
-        if self.status and self.status < 0:
-            return f"ended with {signal.Signals(-self.status).name}"
-        # The last line of a traceback names the exception.
-        message = last_line(self.output) or "an error"
-        return f"ended with: {message[:200]}"
+    ending: str = ""  # how it failed, to end a sentence with: "was not done after 5.0 s"
+    output: str = ""  # what it wrote
 
 
 def run_command(
@@ -53,29 +37,29 @@ def run_command(
     seconds: float,
     environ: Mapping[str, str] | None = None,
     memory: float | None = None,
-    folder: str | Path | None = None,
 ) -> Outcome:
     """Run a command in a child process, and stop it when it breaks a limit.
 
     Nothing is raised where it fails; where it cannot be started, it is "crashed", too. `seconds`
-    and `memory`, in bytes, are the limits, `environ` all of its variables, `folder` its current
-    one.
+    and `memory`, in bytes, are the limits, `environ` all of its variables.
     """
     try:
-        child = Child(command, environ, folder=folder)
+        child = Child(command, environ)
     except OSError as error:  # no memory for it, or no such program
-        return Outcome("crashed", 0.0, str(error))
+        return Outcome("crashed", f"did not start: {error}")
     # The block also ends the child when the learner interrupts.
     with child:
-        kind = child.wait(seconds, memory)
-    elapsed = time.monotonic() - child.began
-    return Outcome(kind, elapsed, child.output, child.process.returncode, memory)
+        kind, ending = child.wait(seconds, memory)
+    if not ending:
+        # The last line of a traceback names the exception.
+        message = last_line(child.output) or "an error"
+        ending = f"ended with: {message[:200]}"
+    return Outcome(kind, ending, child.output)
 
 
 def variables(additions: Mapping[str, str]) -> dict[str, str]:
     """Return the variables for a child in which Python finds the same packages as here."""
-    # An empty entry is the current folder, which may be another one in the child.
-    packages = os.pathsep.join(folder for folder in sys.path if folder)
+    packages = os.pathsep.join(sys.path)
     return {**os.environ, "PYTHONPATH": packages, **additions}
 
 
@@ -88,22 +72,17 @@ class Child(contextlib.AbstractContextManager):
     """A process to which one can write, and from which one can read, line by line.
 
     It ends with its ``with`` block, and all that it started with it. Its standard input stays open
-    until then: its end says that the parent is gone. Ctrl-C does not reach it. `output` is the end
-    of what it wrote to standard error and, unless it is `heard`, to standard output.
+    until then: its end says that the parent is gone. Ctrl-C does not reach it. `output` is what it
+    wrote to standard error and, unless it is `heard`, to standard output.
     """
 
     def __init__(
-        self,
-        command: Sequence[str],
-        environ: Mapping[str, str] | None = None,
-        heard: bool = False,
-        folder: str | Path | None = None,
+        self, command: Sequence[str], environ: Mapping[str, str] | None = None, heard: bool = False
     ):
         """Start it; raises OSError where it cannot be started."""
-        self.began = time.monotonic()
         self.output = ""
         # A file, not a pipe: a grandchild that keeps a pipe open would keep the parent waiting.
-        self._output_file = tempfile.TemporaryFile()  # noqa: SIM115  (`stop` closes it)
+        self._output_file = tempfile.TemporaryFile("w+", **TEXT)  # noqa: SIM115  (`stop` closes it)
         # The lines that were not read by `hear` yet; an empty text stands for the end.
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
         # A session makes it the first of a group, which has its id.
@@ -113,8 +92,8 @@ class Child(contextlib.AbstractContextManager):
             stdout=subprocess.PIPE if heard else self._output_file,
             stderr=self._output_file,
             env=environ,
-            cwd=folder,
             start_new_session=True,
+            **TEXT,
         )
         if heard:
             threading.Thread(target=self._listen, daemon=True).start()
@@ -123,14 +102,13 @@ class Child(contextlib.AbstractContextManager):
         """Put the child's lines into the queue, and an empty text after the last one."""
         with self.process.stdout as lines:
             for line in lines:
-                self._lines.put(line.decode(errors="replace"))
+                self._lines.put(line)
         self._lines.put("")
 
     def tell(self, line: str) -> None:
         """Write a line to the child; where it has ended, the line is lost."""
         with contextlib.suppress(OSError):
-            self.process.stdin.write(f"{line}\n".encode())
-            self.process.stdin.flush()
+            print(line, file=self.process.stdin, flush=True)
 
     def hear(self, seconds: float) -> str | None:
         """Return its next line, an empty text after the last one; None if none came in time."""
@@ -138,20 +116,27 @@ class Child(contextlib.AbstractContextManager):
             return self._lines.get(timeout=seconds)
         return None
 
-    def wait(self, seconds: float, memory: float | None = None) -> str:
-        """Wait until it ends or breaks a limit, and return the kind of its `Outcome`."""
-        deadline = self.began + seconds
+    def wait(self, seconds: float, memory: float | None = None) -> tuple[str, str]:
+        """Wait until it ends or breaks a limit; return kind and ending of its `Outcome`.
+
+        The ending is empty where only the output can tell it.
+        """
+        deadline = time.monotonic() + seconds
         while True:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 # The memory is measured ten times a second.
                 status = self.process.wait(0.1)
-                return "finished" if status == 0 else "crashed"
+                if status == 0:
+                    return "finished", "ended well"
+                if status < 0:
+                    return "crashed", f"ended with {signal.Signals(-status).name}"
+                return "crashed", ""
             if time.monotonic() > deadline:
-                return "too slow"
-            if memory is not None and _memory_of_group(self.process.pid) > memory:
-                return "too large"
+                return "too slow", f"was not done after {seconds:.1f} s"
+            if memory is not None and _memory_of(self.process.pid) > memory:
+                return "too large", f"needed more than {format_bytes(memory)} of memory"
 
-    def stop(self) -> None:
+    def stop(self, *error: object) -> None:
         """End the child and all that it started, and set `output`."""
         if self._output_file.closed:
             return
@@ -165,25 +150,16 @@ class Child(contextlib.AbstractContextManager):
         with contextlib.suppress(OSError):  # the pipe is broken
             self.process.stdin.close()
         with self._output_file as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - KEPT_CHARACTERS))
-            self.output = file.read().decode(errors="replace")
+            file.seek(0)
+            self.output = file.read()
 
-    def __exit__(self, *error: object) -> None:
-        self.stop()
+    __exit__ = stop
 
 
-def _memory_of_group(group: int) -> int:
-    """Return the resident bytes of all processes of a group; 0 where there is no /proc."""
-    pages = 0
-    for file in Path("/proc").glob("[0-9]*/stat"):
-        # A process may have ended since the folder was listed.
-        with contextlib.suppress(OSError, IndexError):
-            # "812 (python) S 1 812 ...": after the name, which may have blanks in it, come the
-            # state, the parent, the group, and as the 22nd the number of pages.
-            fields = file.read_text("utf-8", "replace").rpartition(")")[2].split()
-            if int(fields[2]) == group:
-                pages += int(fields[21])
-    if pages == 0:
-        return 0
-    return pages * os.sysconf("SC_PAGE_SIZE")
+def _memory_of(process: int) -> int:
+    """Return the resident bytes of a process; 0 where there is no /proc."""
+    with contextlib.suppress(OSError):
+        # The second number is the one of its pages.
+        pages = Path(f"/proc/{process}/statm").read_text().split()[1]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+    return 0

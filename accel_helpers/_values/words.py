@@ -37,7 +37,7 @@ def format_seconds(seconds: float, digits: int = 3) -> str:
     """
     if seconds == 0:
         return "0 s"
-    return _scaled(float(f"{seconds:.{digits}g}"), SECONDS)
+    return _scaled(_rounded(seconds, digits), SECONDS, digits)
 
 
 def format_duration(seconds: float) -> str:
@@ -53,9 +53,7 @@ def format_duration(seconds: float) -> str:
     if seconds < 120:
         return format_seconds(seconds, digits=2)
     if seconds < 7200:
-        # "{:.2g}" alone writes 110 as 1.1e+02.
-        minutes = float(f"{seconds / 60:.2g}")
-        return f"{minutes:g} minutes"
+        return f"{times(seconds / 60)} minutes"
     return f"{times(seconds / 3600)} hours"
 
 
@@ -67,11 +65,9 @@ def spanned(low: str, high: str) -> str:
     """
     if low == high:
         return low
-    low_number, _, low_unit = low.partition(" ")
-    _, _, high_unit = high.partition(" ")
-    if low_unit == high_unit:
-        return f"{low_number} to {high}"
-    return f"{low} to {high}"
+    unit = high.partition(" ")[2]
+    number = low.removesuffix(f" {unit}")
+    return f"{number} to {high}"
 
 
 def format_range(low: float, high: float) -> str:
@@ -82,15 +78,12 @@ def format_range(low: float, high: float) -> str:
     >>> format_range(0.0009, 0.0011), format_range(49.01e-5, 49.02e-5)
     ('900 µs to 1.1 ms', '490.1 to 490.2 µs')
     """
-    low_text = format_seconds(low)
-    high_text = format_seconds(high)
-    low_number, unit = low_text.split()
-    if not high_text.endswith(f" {unit}"):
-        return f"{low_text} to {high_text}"
-    if low_text == high_text and low != high:
-        size = SECONDS[unit]
-        return f"{low / size:.5g} to {high / size:.5g} {unit}"
-    return f"{low_number} to {high_text}"
+    digits = 3
+    if format_seconds(low) == format_seconds(high):
+        digits = 5
+    low_text = format_seconds(low, digits)
+    high_text = format_seconds(high, digits)
+    return spanned(low_text, high_text)
 
 
 def times(factor: float) -> str:
@@ -101,11 +94,7 @@ def times(factor: float) -> str:
     """
     if factor == float("inf"):
         return "any number of"
-    # "{:.2g}" alone writes 190 as 1.9e+02.
-    rounded = float(f"{factor:.2g}")
-    if abs(rounded) >= 10:
-        return f"{rounded:,.0f}"
-    return f"{rounded:g}"
+    return f"{_rounded(factor, 2):,.15g}"
 
 
 def factor(ratio: float) -> str:
@@ -131,22 +120,24 @@ def format_count(count: float) -> str:
     return f"{count:,.0f}"
 
 
-def _scaled(value: float, units: dict[str, float]) -> str:
-    """Return a value with three digits and the largest unit of which it is at least one.
+def _scaled(value: float, units: dict[str, float], digits: int = 3) -> str:
+    """Return a value, rounded, in the largest unit of which it is at least one.
 
     `units` has the size of each unit, the largest first; below the smallest, that one is used.
 
     (0.0456, {"s": 1, "ms": 1e-3}) -> "45.6 ms"
     """
-    for unit in units:
-        scaled = value / units[unit]
-        # 0.9995 rounds to 1 when it is shown with three digits.
-        if scaled >= 0.9995:
+    for unit, size in units.items():
+        rounded = _rounded(value / size, digits)
+        text = f"{rounded:.15g} {unit}"
+        if rounded >= 1:
             break
-    # "{:.3g}" alone writes 1000 as 1e+03.
-    if scaled >= 999.5:
-        return f"{scaled:.0f} {unit}"
-    return f"{scaled:.3g} {unit}"
+    return text
+
+
+def _rounded(value: float, digits: int) -> float:
+    """Return a number with so many digits; as a text Python would write 110 as "1.1e+02"."""
+    return float(f"{value:.{digits}g}")
 
 
 def percent(share: float) -> str:
@@ -206,9 +197,8 @@ def short(address: str) -> str:
     if len(text) <= LONGEST:
         return text
     host = text.partition("/")[0]
-    ending = text[len(host) - LONGEST :]
     # The rest of a word that was cut is dropped: "ng-way/page" becomes "-way/page".
-    ending = re.sub("^[^-/]*(?=[-/])", "", ending)
+    ending = re.sub("^[^-/]*(?=[-/])", "", text[len(host) - LONGEST :])
     return f"{host}/…{ending}"
 
 

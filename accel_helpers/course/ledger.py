@@ -40,7 +40,7 @@ DEFAULTS = {
 @functools.cache
 def claims() -> tuple[SimpleNamespace, ...]:
     """Return the claims that come with the course."""
-    tables = records.load(DATA / "claims.toml", "file of the course")
+    tables = records.load(DATA / "claims.toml")
     rows = [{**DEFAULTS, **row} for row in tables["claim"]]
     return tuple(SimpleNamespace(**row) for row in rows)
 

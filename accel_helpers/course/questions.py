@@ -110,7 +110,7 @@ def bank() -> Mapping[str, Question]:
     """
     by_id = {}
     for path in sorted(QUESTIONS.glob("*.toml")):
-        for row in records.load(path, "file of the course")["question"]:
+        for row in records.load(path)["question"]:
             row["options"] = {letter: Option(*parts) for letter, parts in row["options"].items()}
             by_id[row["id"]] = Question(**row)
     return by_id

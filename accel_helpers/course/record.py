@@ -7,6 +7,7 @@ A *place* is "03/race" for what a page measured, and "guess/03/width", "answer/0
 import contextlib
 import functools
 import json
+import operator
 import os
 import sys
 from collections.abc import Iterable, Mapping
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from accel_helpers._values import records
 from accel_helpers._values.records import DataError
+from accel_helpers._values.words import shown
 from accel_helpers.course.places import Sentence
 from accel_helpers.machine import runtime
 
@@ -36,6 +38,8 @@ class Entry:
     given: str = ""  # what was typed or chosen: of guesses and answers alone
 
 
+TABLES = {"numbers": "a table of finite numbers", "machine": "a table of texts"}  # other: texts
+_time = operator.attrgetter("when")
 # What could not be written yet, oldest first.
 _waiting: list[Entry] = []
 
@@ -74,7 +78,8 @@ def keep(*entries: Entry) -> str:
     # With anything that cannot be read again the whole file would be lost.
     try:
         for new in entries:
-            _waiting.append(records.read(Entry, asdict(new), new.place))
+            _check(new, new.place)
+            _waiting.append(new)
     except DataError as error:
         return f"Not saved: {error}"
     file = path()
@@ -117,18 +122,50 @@ def load(file: Path, name: str = "") -> list[Entry]:
     if not file.exists():
         return []
     name = name or str(file)
-    tables = records.load(file, "record", name)
-    return [*records.read(tuple[Entry, ...], tables, name)]
+    tables = records.load(file, name)
+    if not isinstance(tables, list):
+        raise DataError(f"{name}: must be a list of entries; got {shown(tables)}.")
+    try:
+        entries = [Entry(**table) for table in tables]
+    # Its text names the field.
+    except TypeError as error:
+        raise DataError(f"{name}: a field is missing or unknown: {error}.") from None
+    for each in entries:
+        _check(each, name)
+    return entries
+
+
+def _check(entry: Entry, name: str) -> None:
+    """Raise a DataError unless each field is of its type; it begins with the name."""
+    for field, value in vars(entry).items():
+        if not _fits(field, value):
+            accepted = TABLES.get(field, "a text")
+            raise DataError(f"{name}: {field} must be {accepted}; got {shown(value)}.")
+
+
+def _fits(field: str, value) -> bool:
+    """Return whether a value is of a field's type."""
+    if field not in TABLES:
+        return isinstance(value, str)
+    if not isinstance(value, dict):
+        return False
+    if field == "numbers":
+        return all(map(_is_number, value.values()))
+    return all(isinstance(text, str) for text in value.values())
+
+
+def _is_number(value) -> bool:
+    """Return whether one can compute with it; True is a whole number for Python."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_number and abs(value) < 1e300
 
 
 def merged(entries: Iterable[Entry]) -> list[Entry]:
     """Return the newest entry of each place on each machine, oldest first."""
     newest_entries = {}
-    for each in sorted(entries, key=lambda each: each.when):
-        key = each.place, each.machine.get("name")
-        newest_entries.pop(key, None)
-        newest_entries[key] = each
-    return [*newest_entries.values()]
+    for each in sorted(entries, key=_time):
+        newest_entries[each.place, each.machine.get("name")] = each
+    return sorted(newest_entries.values(), key=_time)
 
 
 def everything() -> list[Entry]:

@@ -17,7 +17,7 @@ def answers() -> tuple[SimpleNamespace, ...]:
     it, and `for_the_exam` the heading of the material's answer.
     """
     found = []
-    tables = records.load(questions.DATA / "exam_answers.toml", "file of the course")
+    tables = records.load(questions.DATA / "exam_answers.toml")
     for row in tables["answer"]:
         further = row["number"] not in questions.THIS_EXAM
         heading = questions.heading(row["label"], further)

@@ -1,10 +1,11 @@
 """The stored answers of the TPU compiler on the lessons' models; nothing has to be installed."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from accel_helpers._values import records
-from accel_helpers.tpu.answers import CompiledStep
+from accel_helpers.tpu.answers import Allocation, Collective, CompiledStep
 
 # A file for each model and chip, and one for single matrix products. `tools/tpu_programs.py`
 # makes them.
@@ -22,7 +23,7 @@ class Product:
     n: int
     instructions: int  # how often the program feeds the matrix unit
     estimated_cycles: int  # of the whole program, data movement included; no measurement
-    arrays: tuple[str, ...]  # inputs and output in memory: "bf16[128,10]{0,1:T(8,128)(2,1)}"
+    arrays: Sequence[str]  # inputs and output in memory: "bf16[128,10]{0,1:T(8,128)(2,1)}"
 
 
 def stored_step(name: str, chip: str = "v5e") -> CompiledStep:
@@ -41,8 +42,10 @@ def stored_step(name: str, chip: str = "v5e") -> CompiledStep:
     quickstart, batch of 32, in float32, written by JAX, for one TPU v5e (no TPU was used)
     """
     file = DATA / f"{name}-{chip}.json"
-    tables = records.load(file, "compiled step")
-    return records.read(CompiledStep, tables, file.name)
+    fields = records.load(file)
+    fields["largest"] = [Allocation(**each) for each in fields.get("largest", [])]
+    fields["collectives"] = [Collective(**each) for each in fields.get("collectives", [])]
+    return CompiledStep(**fields)
 
 
 def stored_product(m: int, k: int, n: int, chip: str = "v5e") -> Product:
@@ -65,8 +68,7 @@ def stored_product(m: int, k: int, n: int, chip: str = "v5e") -> Product:
     >>> [stored_product(n, n, n).instructions for n in (128, 129)]
     [8, 36]
     """
-    tables = records.load(PRODUCTS, "list")
-    products = records.read(tuple[Product, ...], tables, PRODUCTS.name)
+    products = [Product(**table) for table in records.load(PRODUCTS)]
     by_name = {f"({it.m}, {it.k}, {it.n}) {it.chip}": it for it in products}
     name = f"({m}, {k}, {n}) {chip}"
     if name not in by_name:

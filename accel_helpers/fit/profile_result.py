@@ -20,7 +20,7 @@ MAY_BE_LARGE = 1.5  # times as fast, where an interval ends that tells nothing y
 
 def said(sentence: str, **fields: object) -> str:
     """Return the sentence of this name, such as "apply" or "own step", with its fields."""
-    sentences = records.load(WORDS, "set of sentences")
+    sentences = records.load(WORDS)
     return sentences[sentence].format(**fields)
 
 

@@ -92,7 +92,7 @@ class Answer:
 
     def _said(self, name: str) -> str:
         """Return the sentence of this name, on the chip of `row`."""
-        sentences = records.load(WORDS, "set of sentences")["answer"]
+        sentences = records.load(WORDS)["answer"]
         words = self._words(self.row)
         here = _span(self.seconds)
         short = _short(self.row.float16_seconds)

@@ -47,7 +47,7 @@ def _trust_in(rows: list, is_light: bool, kinds: set) -> str:
         name = "jax"
     if kinds & LOOPS:
         name = "loops"
-    sentence = records.load(WORDS, "set of sentences")["trust"][name]
+    sentence = records.load(WORDS)["trust"][name]
     return sentence.format(**score.get(name, {}))
 
 

@@ -72,13 +72,13 @@ NOTHING = Load(0, 0, 0, 0)
 @functools.cache
 def fitted() -> SimpleNamespace:
     """Return the constants and widths that were fitted (`python -m tools.forecast --fit`)."""
-    return SimpleNamespace(**records.load(FITTED, "table of constants"))
+    return SimpleNamespace(**records.load(FITTED))
 
 
 @functools.cache
 def score() -> dict:
     """Return how many rows lay in their intervals (`python -m benchmarks.forecast_page`)."""
-    return records.load(SCORE, "score")
+    return records.load(SCORE)
 
 
 @dataclass(frozen=True)

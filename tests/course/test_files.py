@@ -34,14 +34,15 @@ def fits(value, annotation):
         return value in inner
     if kind is tuple:
         inner = inner[:1] * len(value) if inner[-1] is Ellipsis else inner
-        return type(value) is tuple and len(value) == len(inner) and all(map(fits, value, inner))
+        # JSON knows lists only.
+        return isinstance(value, (tuple, list)) and all(map(fits, value, inner))
     if kind is Sequence:
         return isinstance(value, (list, tuple)) and all(fits(each, inner[0]) for each in value)
     if kind in (dict, Mapping):
         return all(fits(key, inner[0]) and fits(value[key], inner[1]) for key in value)
     if is_dataclass(kind):
         return all(fits(getattr(value, name), of) for name, of in get_type_hints(kind).items())
-    return type(value) is kind
+    return type(value) is kind or (kind is float and type(value) is int)
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -63,23 +64,32 @@ GOOD = [
 ]
 
 
-def read(tables):
-    return records.read(tuple[record.Entry, ...], tables, NAME)
+@pytest.fixture(scope="module")
+def read(tmp_path_factory):
+    """Reads a record in which such tables stand."""
+    file = tmp_path_factory.mktemp("class") / NAME
+
+    def read(tables):
+        file.write_text(json.dumps(tables))
+        return record.load(file, NAME)
+
+    return read
 
 
 @pytest.mark.parametrize(
     ("field", "value", "named"),
     [
-        ("place", None, "must be a text; got None"),
-        ("machine", {"name": 1}, "must be a text; got 1"),
-        ("numbers", {"times as fast": float("nan")}, "must be a finite number; got nan"),
-        ("numbers", [2.0], "must be a table"),
-        ("colour", "red", "unknown field 'colour'"),
+        ("place", None, "got None"),
+        ("machine", {"name": 1}, "got .*1"),
+        ("numbers", {"times as fast": float("nan")}, "got .*nan"),
+        ("numbers", {"times as fast": True}, "got .*True"),
+        ("numbers", [2.0], r"got \[2.0\]"),
+        ("colour", "red", ""),
     ],
 )
-def test_a_wrong_field_of_a_record_is_named(field, value, named):
+def test_a_wrong_field_of_a_record_is_named(read, field, value, named):
     assert read(GOOD)
-    with pytest.raises(DataError, match=f"^{NAME}: {named}"):
+    with pytest.raises(DataError, match=f"^{NAME}: .*{field}.*{named}"):
         read([GOOD[0] | {field: value}])
 
 
@@ -101,7 +111,7 @@ def places(inner):
 
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(st.data())
-def test_any_change_of_a_record_gives_entries_or_an_error_that_names_the_file(data):
+def test_any_change_of_a_record_gives_entries_or_an_error_that_names_the_file(read, data):
     tables = copy.deepcopy(GOOD)
     for _ in range(data.draw(st.integers(1, 4))):
         there = [*places(tables)] or [({}, "")]
@@ -120,20 +130,20 @@ def test_any_change_of_a_record_gives_entries_or_an_error_that_names_the_file(da
 def test_what_is_no_toml_and_no_json_is_refused(tmp_path, name, text):
     (tmp_path / name).write_text(text)
     with pytest.raises(DataError, match=name):
-        read(records.load(tmp_path / name, "bank"))
+        records.load(tmp_path / name)
 
 
 def test_a_hostile_file_is_refused_before_it_is_read(tmp_path):
     path = tmp_path / "p.json"
     path.write_bytes(b" " * 10_000_000)
-    with pytest.raises(DataError, match=r"p\.json: larger than"):
-        records.load(path, "card")
+    with pytest.raises(DataError, match=r"p\.json: .*larger than"):
+        records.load(path)
     path.write_bytes(json.dumps(GOOD).encode() + b"\xff")
     with pytest.raises(DataError, match=r"p\.json: not valid JSON .*utf-8"):
-        records.load(path, "card")
+        records.load(path)
     path.unlink()
-    with pytest.raises(DataError, match=r"p\.json: cannot be read"):
-        records.load(path, "card")
+    with pytest.raises(DataError, match=r"p\.json: .*no ordinary file"):
+        records.load(path)
     os.mkfifo(path)  # it would be waited for
-    with pytest.raises(DataError, match=r"p\.json: cannot be read"):
-        records.load(path, "card")
+    with pytest.raises(DataError, match=r"p\.json: .*no ordinary file"):
+        records.load(path)

@@ -104,4 +104,3 @@ def test_the_command_reads_a_file_or_its_input_or_examines_this_runtime(tmp_path
     assert "keras-backend-unknown" in ids(cli("--json", KERAS_BACKEND="theano"))
     assert OLD in cli("-", given=OLD.encode())
     assert "no.log" in json.loads(cli("no.log", "--json"))["error"]
-    assert "TPUStrategy" in cli("--tpu-recipe")

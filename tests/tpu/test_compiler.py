@@ -27,7 +27,7 @@ class Child:
         self.limits, self.folder = (seconds, memory), folder
         if self.answer:
             (folder / "answer.json").write_text(json.dumps(self.answer))
-        return Outcome(self.kind, 1.0, memory=memory)
+        return Outcome(self.kind)
 
 
 @pytest.fixture

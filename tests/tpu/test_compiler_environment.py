@@ -15,7 +15,7 @@ class Installer:
     """Stands for pip and uv: notes what it is told, and makes a folder, or fails."""
 
     def __init__(self):
-        self.outcome = probe.Outcome("finished", 1.0)
+        self.outcome = probe.Outcome("finished")
 
     def __call__(self, command, *, seconds, environ):
         self.command, self.environ = command, environ
@@ -83,7 +83,7 @@ def test_the_learners_keras_is_asked_for_and_wishes_for_other_installs_stay_outs
 @pytest.mark.parametrize(
     ("outcome", "words"),
     [
-        (probe.Outcome("crashed", 1.0, "No matching distribution for jax"), "No matching"),
+        (probe.Outcome("crashed", "ended with: No matching distribution for jax"), "No matching"),
         (KeyboardInterrupt(), "Interrupted. "),
     ],
 )

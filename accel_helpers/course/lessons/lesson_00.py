@@ -10,7 +10,7 @@ ANSWER = Path(__file__).parents[1] / "data" / "answer.toml"
 
 def measured() -> dict:
     """Return what the picture shows: "alt", "machine", and "ratios" as texts, by "width, batch"."""
-    return records.load(ANSWER, "file of the course")
+    return records.load(ANSWER)
 
 
 def answer() -> Picture:
