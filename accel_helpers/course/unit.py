@@ -116,7 +116,7 @@ class MatrixUnit:
         Raises
         ------
         ValueError
-            NumPy's, where the shapes do not fit each other.
+            Where a and b are no matrices, or their shapes do not fit each other.
 
         Examples
         --------
@@ -228,4 +228,10 @@ def _matrices(a: ArrayLike, b: ArrayLike) -> tuple[ndarray, ndarray]:
     """Return two matrices whose integers are int64, and all else float64."""
     import numpy as np
 
-    return np.add(a, np.int64(0)), np.add(b, np.int64(0))
+    a, b = np.add(a, np.int64(0)), np.add(b, np.int64(0))
+    if a.ndim != 2 or b.ndim != 2 or a.shape[1] != len(b):
+        raise ValueError(
+            "a and b must be matrices, a with as many columns as b has rows; got the shapes "
+            f"{a.shape} and {b.shape}. Does one of them need a .T?"
+        )
+    return a, b

@@ -112,6 +112,8 @@ def test_a_frame_shows_the_queues_the_cells_and_the_product_so_far(frames_of):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
+        (lambda: TWO.multiply([[1, 2]], [[1]]), r"as many columns .*\(1, 2\) and \(1, 1\)"),
+        (lambda: next(TWO.steps([1], [[1]])), r"matrices.*\(1,\)"),
         (lambda: unit_animation(TWO, np.ones((8, 8)), np.ones((8, 8))), "60 cycles; .* 192"),
         (lambda: unit_strip(MatrixUnit(128, 128), A, B, [1]), "386"),
     ],
