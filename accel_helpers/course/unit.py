@@ -124,8 +124,7 @@ class MatrixUnit:
         >>> run.product.tolist(), run.cycles, run.use
         ([[321]], 10, {'useful': 3, 'padding': 5, 'waiting': 32})
         """
-        a, b = _matrices(a, b)
-        (m, k), n = a.shape, b.shape[1]
+        a, b, m, k, n = _matrices(a, b)
         cells = self.rows * self.columns
         cycles = self.cycles(m, k, n)
         tiles = self.tiles(k, n)
@@ -153,8 +152,7 @@ class MatrixUnit:
         """
         import numpy as np
 
-        a, b = _matrices(a, b)
-        (m, k), n = a.shape, b.shape[1]
+        a, b, m, k, n = _matrices(a, b)
         rows, columns = self.rows, self.columns
         cycles = self.cycles(m, k, n)
         product = np.ma.masked_all_like(a @ b)
@@ -224,8 +222,11 @@ def _event(cells: dict, leaving: int) -> str:
     return f"{useful} of {len(kinds)} cells useful{zeros}; {sums} below."
 
 
-def _matrices(a: ArrayLike, b: ArrayLike) -> tuple[ndarray, ndarray]:
-    """Return two matrices whose integers are int64, and all else float64."""
+def _matrices(a: ArrayLike, b: ArrayLike) -> tuple:
+    """Return two matrices that can be multiplied, and their m, k and n.
+
+    Integers become int64, and all else float64.
+    """
     import numpy as np
 
     a, b = np.add(a, np.int64(0)), np.add(b, np.int64(0))
@@ -234,4 +235,4 @@ def _matrices(a: ArrayLike, b: ArrayLike) -> tuple[ndarray, ndarray]:
             "a and b must be matrices, a with as many columns as b has rows; got the shapes "
             f"{a.shape} and {b.shape}. Does one of them need a .T?"
         )
-    return a, b
+    return a, b, *a.shape, b.shape[1]

@@ -59,11 +59,10 @@ class Strategy:
         import keras
 
         devices = keras.distribution.list_devices()
-        is_idle = self.kind != "cpu" and backend.devices() == ("cpu",)
-        if is_idle or len(devices) < self.replicas:
+        if len(devices) < self.replicas or (self.kind != "cpu" and backend.devices() == ("cpu",)):
             raise RuntimeError(
-                f"Keras sees only {', '.join(devices)}, and more is attached: ah.diagnose() looks "
-                "for the reason."
+                f"Keras sees only {devices}, and more is attached: ah.diagnose() looks for the "
+                "reason."
             )
         if self.backend == "jax":
             return keras.distribution.DataParallel(devices=devices)

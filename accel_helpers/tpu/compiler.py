@@ -78,8 +78,9 @@ def compile_training_step(
     import keras
 
     if chip not in MEMORY or chips not in child.TOPOLOGIES:
-        kinds, numbers = list(MEMORY), list(child.TOPOLOGIES)
-        raise ValueError(f"chip is of {kinds}, chips of {numbers}; got {chip!r} and {chips!r}.")
+        raise ValueError(
+            f"chip is of {[*MEMORY]}, chips of {[*child.TOPOLOGIES]}; got {chip!r} and {chips!r}."
+        )
     # Every chip gets a sample at least.
     batch_size = whole(batch_size, "batch_size", least=chips)
     if batch_size % chips:

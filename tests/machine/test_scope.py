@@ -47,7 +47,7 @@ def test_it_trains_alike_on_one_device_and_on_two_logical_ones(framework, reques
 
 @pytest.mark.parametrize(("kind", "replicas"), [("one gpu", 1), ("several gpus", 2)])
 def test_a_gpu_that_keras_does_not_see_is_an_error_and_no_silent_cpu(keras, kind, replicas):
-    with pytest.raises(RuntimeError, match="Keras sees only cpu:0"):
+    with pytest.raises(RuntimeError, match="Keras sees only .*cpu:0"):
         Strategy(kind, keras.backend.backend(), replicas, "").build()
 
 
