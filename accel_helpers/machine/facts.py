@@ -108,9 +108,9 @@ class Facts:
         self.place_words = PLACES[self.place]
         # What KERAS_BACKEND asks for.
         self.asked = self.environ.get("KERAS_BACKEND", "")
-        # The framework under a loaded Keras.
+        # The framework under a loaded Keras, whose name a file of one's own may have, too.
         self.keras_on = ""
-        if "keras" in self.loaded:
+        with suppress(KeyError, AttributeError):
             self.keras_on = self.loaded["keras"].backend.backend()
         # Package -> version. Of several distributions that install it, the first counts.
         self.frameworks: dict[str, str] = {}

@@ -5,11 +5,13 @@ import os
 import platform
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from machines import MACHINES, T4, answering, gpu_files, tpu_files, write
 
 from accel_helpers.machine.attached import Attached, run_command
+from accel_helpers.machine.facts import Facts
 from accel_helpers.machine.runtime import describe
 
 
@@ -125,3 +127,7 @@ def test_a_command_that_hangs_is_left_behind_at_its_limit(tmp_path):
     child = f"(sleep 20; echo done > '{tmp_path}/done') & wait"
     assert run_command(["sh", "-c", child], 1.0) == ""
     assert not (tmp_path / "done").exists(), "it waited for the child"
+
+
+def test_a_file_of_ones_own_that_is_called_keras_stops_nothing():
+    assert Facts(loaded={"keras": ModuleType("keras")}).keras_on == ""
