@@ -1,6 +1,5 @@
 """What `.ci/environment` does on machines unlike this one: every program it calls is a fake."""
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -27,7 +26,7 @@ case "$1" in
   pip) [ ! -e no-network ] ;;
 esac
 """
-UNAME = '#!/bin/sh\nif [ "$1" = -s ]; then echo {system}; else echo x86_64; fi\n'
+UNAME = "#!/bin/sh\necho Linux\n"
 
 
 def python(version="3.11", in_range=0, ensurepip=0):
@@ -45,7 +44,7 @@ class Machine:
             shutil.copy(ROOT / name, self.course / name)
         for tool in TOOLS:
             (self.bin / tool).symlink_to(shutil.which(tool))
-        self.has("uname", UNAME.format(system="Linux"))
+        self.has("uname", UNAME)
         self.has(self.course / "python-in-venv", python())
 
     def has(self, name, text):
@@ -89,40 +88,34 @@ def test_uv_is_used_where_it_is_and_brings_a_python_where_none_fits(machine):
     assert "uv pip install" in calls
 
 
-@pytest.mark.parametrize("change", ["changed", "moved", "lost", "cut short"])
-def test_nothing_is_done_the_second_time_until_it_has_to_be_made_again(machine, change):
+def changed(machine):
+    file = machine.course / "pyproject.toml"
+    file.write_text(file.read_text().replace('"psutil",', '"psutil", "more",'))
+
+
+def moved(machine):
+    machine.course = machine.course.rename(machine.course.parent / "moved course")
+
+
+def cut_short(machine):
+    changed(machine)
+    (machine.course / "no-network").touch()
+    assert machine.make()[0] == 1
+    (machine.course / "no-network").unlink()
+
+
+@pytest.mark.parametrize("happens", [changed, moved, cut_short])
+def test_nothing_is_done_the_second_time_until_it_has_to_be_made_again(machine, happens):
     machine.has("uv", UV)
     assert machine.make()[0] == 0
     assert machine.make() == (0, "", "")
-    if change == "moved":
-        machine.course = machine.course.rename(machine.course.parent / "moved course")
-    elif change == "lost":
-        (machine.course / ".venv" / "bin" / "python").unlink()
-    else:
-        text = (machine.course / "pyproject.toml").read_text()
-        changed = text.replace('"psutil",', '"psutil", "more",')
-        (machine.course / "pyproject.toml").write_text(changed)
-    if change == "cut short":
-        (machine.course / "no-network").touch()
-        assert machine.make()[0] == 1
-        (machine.course / "no-network").unlink()
-        (machine.course / ".venv" / "half").touch()
+    happens(machine)
     code, _, calls = machine.make()
     assert code == 0
     assert "uv venv" in calls
-    assert not (machine.course / ".venv" / "half").exists()
-
-
-def test_a_stamp_does_not_have_it_made_again(machine):
-    machine.has("uv", UV)
-    assert machine.make()[0] == 0
-    with (machine.course / "pyproject.toml").open("a") as file:
-        file.write('[project.urls]\nSource = "https://github.com/a/b"\n')
-    assert machine.make() == (0, "", "")
 
 
 def test_an_environment_made_by_hand_is_kept_and_completed(machine):
-    machine.has("python3", python())
     (machine.course / ".venv" / "bin").mkdir(parents=True)
     machine.has(machine.course / ".venv" / "bin" / "python", python())
     code, _, calls = machine.make()
@@ -134,19 +127,13 @@ def test_an_environment_made_by_hand_is_kept_and_completed(machine):
 def test_what_the_site_needs_comes_on_top_when_it_is_asked_for_and_once(machine):
     machine.has("uv", UV)
     assert ",site]" not in machine.make()[2]
-    code, _, calls = machine.make("site")
-    assert code == 0
-    assert ",site]" in calls
-    assert "uv venv" not in calls
-    assert machine.make("site") == machine.make() == (0, "", "")
+    assert ",site]" in machine.make("site")[2]
+    assert machine.make("site") == (0, "", "")
 
 
-def test_an_nvidia_driver_decides_which_tensorflow(machine):
+def test_an_nvidia_driver_brings_the_tensorflow_for_gpus(machine):
     machine.has("uv", UV)
-    has_driver = os.access("/proc/driver/nvidia/version", os.R_OK)  # cannot be faked
-    assert f"-e .[{'cuda' if has_driver else 'course'},test]" in machine.make()[2]
     machine.has("nvidia-smi", "#!/bin/sh\n")
-    shutil.rmtree(machine.course / ".venv")
     assert "-e .[cuda,test]" in machine.make()[2]
 
 
@@ -154,16 +141,11 @@ def test_an_nvidia_driver_decides_which_tensorflow(machine):
     ("answers", "sentence"),
     [
         ({"version": "3.14", "in_range": 1}, "found only 3.14"),
-        (None, "found none"),
-        (None, "Colab"),
         ({"ensurepip": 1}, "apt install python3.11-venv"),
     ],
 )
 def test_a_machine_without_a_fitting_python_gets_one_sentence(machine, answers, sentence):
-    if sentence == "Colab":  # a Mac with an Intel processor has no TensorFlow
-        machine.has("uname", UNAME.format(system="Darwin"))
-    if answers:
-        machine.has("python3", python(**answers))
+    machine.has("python3", python(**answers))
     code, said, _ = machine.make()
     assert code == 1
     assert sentence in said

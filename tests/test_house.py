@@ -1,4 +1,4 @@
-"""The house: where imports may point, how long a file may be, what is public."""
+"""The house: where imports may point, how large it is, how it reads, what is public."""
 
 import ast
 import inspect
@@ -12,90 +12,49 @@ import accel_helpers as ah
 
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "accel_helpers"
+FILES = sorted(LIBRARY.rglob("*.py"))
 # From the ground up; a room may import from the rooms before it, and from itself.
 ROOMS = ("_values", "machine", "measure", "fit", "worth", "tpu", "course", "")
 STRANGERS = {("worth", "tpu"), ("tpu", "worth")}
 LONGEST = 400  # lines of a file
+MOST_NODES = 12.5  # syntax nodes a statement
+MOST_CONDITIONALS = 25  # conditional expressions in a thousand statements
+# Syntax nodes of the library and of the lessons' cells, and bytes of what comes with the library
+# and is not Python. Each may only fall, as may the nodes of what stands beside the library.
+MOST_TOGETHER = 85_200
+MOST_BYTES = 449_000
+MOST_BESIDE = {"tests": 130_000, "tools": 32_600, "benchmarks": 35_400}
+SONNETS = "shakespeare.txt"  # a text to learn from
 
 
 def room(path):
     return path.relative_to(LIBRARY).parts[0] if path.parent != LIBRARY else ""
 
 
-FILES = sorted(LIBRARY.rglob("*.py"))
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(LIBRARY).as_posix())
-def test_imports_point_down_and_into_no_others_private_parts(path):
-    here = room(path)
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+def names_taken(tree):
+    """What a file imports of the library, as paths of names."""
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("accel_helpers"):
             for alias in node.names:
-                whole = [*node.module.split(".")[1:], alias.name]
-                there = whole[0] if whole[0] in ROOMS else ""
-                assert ROOMS.index(there) <= ROOMS.index(here), whole
-                assert (here, there) not in STRANGERS, whole
-                private = [part for part in whole[1:] if part.startswith("_")]
-                assert here == there or not private, whole
+                yield [*node.module.split(".")[1:], alias.name]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(LIBRARY).as_posix())
-def test_a_file_can_be_read_in_one_sitting(path):
-    assert len(path.read_text("utf-8").splitlines()) <= LONGEST
+def test_imports_point_down_and_into_no_others_private_parts():
+    wrong = []
+    for path in FILES:
+        here = room(path)
+        for taken in names_taken(ast.parse(path.read_text("utf-8"))):
+            there = taken[0] if taken[0] in ROOMS else ""
+            is_up = ROOMS.index(there) > ROOMS.index(here) or (here, there) in STRANGERS
+            is_private = here != there and any(part.startswith("_") for part in taken[1:])
+            if is_up or is_private:
+                wrong.append((path.name, taken))
+    assert wrong == []
 
 
-# What a reader carries in each room: at most so many syntax nodes a statement, and conditional
-# expressions in a thousand statements; none inside another.
-MOST_NODES = 12.5
-MOST_CONDITIONALS = 25
-
-
-def carried(trees):
-    """Nodes a statement, conditional expressions in 1,000 statements, and those inside others."""
-    defined = (ast.FunctionDef, ast.ClassDef)  # their bodies are counted
-    nodes = [node for tree in trees for node in ast.walk(tree)]
-    conditionals = [node for node in nodes if isinstance(node, ast.IfExp)]
-    nested = [
-        inner
-        for outer in conditionals
-        for inner in ast.walk(outer)
-        if isinstance(inner, ast.IfExp) and inner is not outer
-    ]
-    statements = sum(
-        isinstance(node, ast.stmt) and not isinstance(node, defined) and not is_text(node)
-        for node in nodes
-    )
-    return len(nodes) / statements, 1000 * len(conditionals) / statements, len(nested)
-
-
-def is_text(node):
-    return isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", None), str)
-
-
-@pytest.mark.parametrize("name", ROOMS)
-def test_a_room_can_be_read_at_the_first_go(name):
-    trees = [ast.parse(path.read_text("utf-8")) for path in FILES if room(path) == name]
-    nodes, conditionals, nested = carried(trees)
-    assert nodes <= MOST_NODES
-    assert conditionals <= MOST_CONDITIONALS
-    assert nested == 0
-
-
-# The same of what stands beside the library: each may only fall.
-MOST_BESIDE = {"tests": 15.3, "tools": 13.58, "benchmarks": 15.1}
-
-
-@pytest.mark.parametrize("folder", MOST_BESIDE)
-def test_what_stands_beside_the_library_gets_no_denser(folder):
-    trees = [ast.parse(path.read_text("utf-8")) for path in (ROOT / folder).rglob("*.py")]
-    assert carried(trees)[0] <= MOST_BESIDE[folder]
-
-
-# How large the house is: syntax nodes of the library and of the lessons' cells, annotations left
-# out, and bytes of what comes with the library and is not Python. Each number may only fall.
-MOST_TOGETHER = 85_200
-MOST_BYTES = 449_000
-SONNETS = "shakespeare.txt"  # a text to learn from
+def test_a_file_can_be_read_in_one_sitting():
+    lines = {path.name: len(path.read_text("utf-8").splitlines()) for path in FILES}
+    assert [name for name, count in lines.items() if count > LONGEST] == []
 
 
 class WithoutAnnotations(ast.NodeTransformer):
@@ -118,9 +77,46 @@ class WithoutAnnotations(ast.NodeTransformer):
         return node
 
 
-def size(source):
-    tree = WithoutAnnotations().visit(ast.parse(source))
-    return sum(1 for _ in ast.walk(tree))
+def size(sources):
+    trees = [WithoutAnnotations().visit(ast.parse(source)) for source in sources]
+    return sum(1 for tree in trees for _ in ast.walk(tree))
+
+
+def is_statement(node):
+    """Whether a node counts as one: definitions do not, nor their docstrings."""
+    is_text = isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", None), str)
+    is_definition = isinstance(node, (ast.FunctionDef, ast.ClassDef))
+    return isinstance(node, ast.stmt) and not is_definition and not is_text
+
+
+def density(paths):
+    """Syntax nodes a statement, and the statements, with annotations."""
+    nodes = [node for path in paths for node in ast.walk(ast.parse(path.read_text("utf-8")))]
+    statements = sum(map(is_statement, nodes))
+    return len(nodes) / statements, statements
+
+
+@pytest.mark.parametrize("name", ROOMS)
+def test_a_room_can_be_read_at_the_first_go(name):
+    paths = [path for path in FILES if room(path) == name]
+    nodes, statements = density(paths)
+    conditionals = [
+        node
+        for path in paths
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.IfExp)
+    ]
+    inner = [node for outer in conditionals for node in ast.walk(outer) if node is not outer]
+    assert nodes <= MOST_NODES
+    assert 1000 * len(conditionals) / statements <= MOST_CONDITIONALS
+    assert not any(isinstance(node, ast.IfExp) for node in inner)
+
+
+@pytest.mark.parametrize("folder", MOST_BESIDE)
+def test_what_stands_beside_the_library_stays_small_and_readable(folder):
+    paths = sorted((ROOT / folder).rglob("*.py"))
+    assert size(path.read_text("utf-8") for path in paths) <= MOST_BESIDE[folder]
+    assert density(paths)[0] <= MOST_NODES
 
 
 def code_of(cell):
@@ -132,12 +128,11 @@ def code_of(cell):
 
 
 def test_library_and_cells_only_get_smaller():
-    library = sum(size(path.read_text("utf-8")) for path in FILES)
-    cells = 0
-    for path in ROOT.glob("notebooks/*.ipynb"):
-        page = json.loads(path.read_text("utf-8"))
-        cells += sum(size(code_of(cell)) for cell in page["cells"] if cell["cell_type"] == "code")
-    assert library + cells <= MOST_TOGETHER, (library, cells)
+    pages = [json.loads(path.read_text("utf-8")) for path in ROOT.glob("notebooks/*.ipynb")]
+    cells = [cell for page in pages for cell in page["cells"] if cell["cell_type"] == "code"]
+    library = size(path.read_text("utf-8") for path in FILES)
+    lessons = size(map(code_of, cells))
+    assert library + lessons <= MOST_TOGETHER, (library, lessons)
 
 
 def test_data_in_the_wheel_only_get_fewer():
@@ -148,36 +143,25 @@ def test_data_in_the_wheel_only_get_fewer():
 
 def test_a_public_verb_shows_how_it_is_used():
     verbs = {name: getattr(ah, name) for name in ah.__all__}
-    bare = [
-        name
-        for name, verb in verbs.items()
-        if inspect.isfunction(verb) and ">>>" not in verb.__doc__
-    ]
-    assert bare == []
+    functions = {name: verb for name, verb in verbs.items() if inspect.isfunction(verb)}
+    assert [name for name, verb in functions.items() if ">>>" not in verb.__doc__] == []
 
 
 def test_lessons_and_pages_use_public_names_alone():
+    doors = [(ah, ""), (ah.tpu, "tpu."), (ah.course, "course.")]
+    public = {prefix + name for door, prefix in doors for name in door.__all__}
     pages = [*ROOT.glob("notebooks/*.ipynb"), *ROOT.glob("docs/*.md")]
     pages += [ROOT / "README.md", ROOT / "SKILL.md"]
-    doors = {
-        f"{door.__name__.split('.')[1]}.{name}"
-        for door in (ah.tpu, ah.course)
-        for name in door.__all__
-    }
     for page in pages:
-        text = page.read_text("utf-8")
-        for name in re.findall(r"\bah\.(\w+)", text):
-            assert name in ah.__all__, (page.name, name)
-        for name in re.findall(r"\bah\.((?:tpu|course)\.\w+)", text):
-            assert name in doors, (page.name, name)
+        used = set(re.findall(r"\bah\.((?:tpu\.|course\.)?\w+)", page.read_text("utf-8")))
+        assert used <= public, page.name
 
 
 def test_links_from_page_to_page_lead_somewhere():
     pages = [ROOT / "llms.txt", *ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
     link = re.compile(r'(?:\]\(|src=")([^)"\s#]+)')
-    links = [(page, to) for page in pages for to in link.findall(page.read_text())]
-    # GitHub's own pages beside the files
-    links = [(page, to) for page, to in links if not to.startswith("../../issues")]
-    gone = [to for page, to in links if "://" not in to and not (page.parent / to).exists()]
-    assert gone == []
-    assert len(links) > 300
+    links = [(page, to) for page in pages for to in link.findall(page.read_text("utf-8"))]
+    # GitHub's own pages beside the files are not ours
+    links = [(page, to) for page, to in links if "://" not in to and "../issues" not in to]
+    assert links
+    assert [to for page, to in links if not (page.parent / to).exists()] == []

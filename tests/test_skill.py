@@ -14,7 +14,6 @@ import accel_helpers as ah
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "SKILL.md").read_text("utf-8")
-MOST_WORDS = 450
 _, FRONT, BODY = PAGE.split("---\n", 2)
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", BODY, re.DOTALL | re.MULTILINE)
 SHELL = [block for language, block in BLOCKS if language == "bash"]
@@ -48,38 +47,11 @@ def run_shell(block, folder, **variables):
     return run(["bash", "-e", "-o", "pipefail", "-c", block], folder, **variables)
 
 
-@pytest.fixture(scope="module")
-def tracebacks(tmp_path_factory):
-    """What each dead line of Python ends in, with the frameworks that are here."""
-    pytest.importorskip("tensorflow")
-    lines = [line for line, _ in RECIPES if line[0] not in "!%"]
-    folder = tmp_path_factory.mktemp("dead")
-    return json.loads(run([sys.executable, "-c", TRIED, json.dumps(lines)], folder))
-
-
-def diagnosed(line, traceback=""):
-    """What the doctor says in Colab of a notebook with one line, and the error it ended in."""
-    error = {"output_type": "error", "traceback": traceback.splitlines()}
-    outputs = [error] if traceback else []
-    page = {"cells": [{"cell_type": "code", "source": line, "outputs": outputs}]}
-    return ah.diagnose(json.dumps(page), environ={"COLAB_RELEASE_TAG": "release-colab"})
-
-
 def test_the_front_matter_names_the_skill_and_says_when_to_use_it():
     front = yaml.safe_load(FRONT)
     assert set(front) == {"name", "description"}
     assert re.fullmatch(r"[a-z0-9-]{1,64}", front["name"])
     assert 0 < len(front["description"]) <= 1024
-
-
-def test_the_page_is_short():
-    assert len(PAGE.split()) <= MOST_WORDS
-
-
-def test_every_block_is_run_here():
-    assert len(SHELL) + len(PYTHON) == len(BLOCKS) == PAGE.count("```") / 2
-    assert SHELL
-    assert PYTHON
 
 
 @pytest.mark.parametrize("block", [block for block in SHELL if "install" not in block])
@@ -93,10 +65,6 @@ def test_the_doctors_answer_has_the_names_that_the_page_explains(tmp_path):
     explained = re.findall(r"^- `(\w+)`: ", BODY, re.MULTILINE)
     assert set(explained) == set(answer)
     assert answer["findings"], "the example is a failure that is known"
-    seen = ah.diagnose("ValueError: 3 labels for 4 pictures").to_dict()["seen"]
-    fields = {*answer["findings"][0], *seen}
-    (items,) = re.findall(r"((?:^- `.*\n)+)", BODY, re.MULTILINE)
-    assert set(re.findall(r"`(\w+)`", items)) <= {*answer, *fields}
 
 
 def test_it_installs_itself_and_nothing_else(wheel, tmp_path):
@@ -106,28 +74,30 @@ def test_it_installs_itself_and_nothing_else(wheel, tmp_path):
     run_shell(block, tmp_path, PIP_TARGET=str(tmp_path / "installed"), PIP_NO_INDEX="1")
     installed = {path.name.split("-")[0] for path in (tmp_path / "installed").iterdir()}
     assert installed == {"accel_helpers"}
-    assert "--no-deps" in block
 
 
+@pytest.mark.slow  # a process of its own for each
 @pytest.mark.parametrize("block", PYTHON)
 def test_a_python_block_runs_alone_in_an_empty_folder(block, tmp_path):
-    pytest.importorskip("tensorflow")
     assert run([sys.executable, "-c", block], tmp_path, KERAS_BACKEND="tensorflow")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_every_row_has_a_line_of_code():
-    assert len(ROWS) > 5
-    assert [dead for dead, _ in ROWS if "`" not in dead] == []
+def diagnosed(line, traceback):
+    """What the doctor says in Colab of a notebook with one line, and the error it ended in."""
+    error = {"output_type": "error", "traceback": traceback.splitlines()}
+    page = {"cells": [{"cell_type": "code", "source": line, "outputs": [error]}]}
+    return ah.diagnose(json.dumps(page), environ={"COLAB_RELEASE_TAG": "release-colab"})
 
 
-@pytest.mark.parametrize(("line", "instead"), RECIPES)
-def test_a_dead_line_fails_and_the_doctor_says_the_same_instead(line, instead, tracebacks):
-    if line[0] not in "!%":
-        assert line in tracebacks, "it still runs"
-    told = diagnosed(line, tracebacks.get(line, ""))
-    fixes = [finding.fix for finding in (*told.lines, *told.findings)]
-    assert fixes, "the doctor does not know it"
-    assert instead.startswith("Delete") == fixes[0].startswith("Delete")
-    for code in re.findall(r"`(.+?)`", instead):
-        assert any(code in fix for fix in fixes), code
+@pytest.mark.slow  # it imports every framework
+def test_a_dead_line_fails_and_the_doctor_says_the_same_instead(tmp_path):
+    lines = [line for line, _ in RECIPES if line[0] not in "!%"]
+    ended = json.loads(run([sys.executable, "-c", TRIED, json.dumps(lines)], tmp_path))
+    assert list(ended) == lines, "a line still runs"
+    for line, instead in RECIPES:
+        told = diagnosed(line, ended.get(line, ""))
+        fix = [finding.fix for finding in (*told.lines, *told.findings)]
+        assert instead.startswith("Delete") == fix[0].startswith("Delete"), line
+        for code in re.findall(r"`(.+?)`", instead):
+            assert code in " ".join(fix), line

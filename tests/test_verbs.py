@@ -19,6 +19,7 @@ def test_every_verb_is_on_the_page():
     assert called == set(ah.__all__) - {"tpu", "course", "__version__"}
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("framework", ["tensorflow", pytest.param("jax", marks=pytest.mark.night)])
 def test_the_page_runs_from_top_to_bottom(framework, tmp_path):
