@@ -1,7 +1,7 @@
 """What the tests of single lessons share: their cells, and recorded races.
 
-The recorded results are real measurements on one CPU (see record.py); in a replay one run plays the
-accelerator: faster, equal, slower.
+The recorded results are real: epochs of the quick-start model on 9,600 digits, four seconds on one
+CPU, with Keras once on JAX and twice on TensorFlow. In a replay one of them plays the accelerator.
 """
 
 import functools
