@@ -64,7 +64,7 @@ lint: environment
 	@$(PYTHON) tools/form.py
 	@$(PYTHON) tools/status.py
 	@$(PYTHON) tools/library.py --check
-	@$(PYTHON) tools/minutes.py --check
+	@$(PYTHON) tools/minutes.py
 
 # After a change to a lesson, a question or a docstring: format, and write anew what is made from it.
 fix: environment
@@ -81,6 +81,7 @@ lab: environment
 	@$(PYTHON) -m jupyterlab --notebook-dir=notebooks
 
 notebooks: environment
+	@$(PYTHON) -m ruff format --quiet notebooks
 	@$(PYTHON) tools/build.py $(if $(filter-out 0,$(FRESH)),--fresh) $(foreach number,$(LESSONS),$(wildcard notebooks/$(number)_*.ipynb))
 	@$(PYTHON) tools/status.py --fix
 	@$(PYTHON) tools/library.py

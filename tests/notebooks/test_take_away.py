@@ -77,11 +77,11 @@ USED = dict.fromkeys(PATHS, ("", "")) | {
     "10": ("", SAVED),
 }
 BACKENDS = [name for name in ("tensorflow", "jax") if importlib.util.find_spec(name)]
-RUNS = [(number, backend) for number in PATHS for backend in BACKENDS]
+MARKS = {"tensorflow": pytest.mark.slow, "jax": pytest.mark.night}
 
 
-@pytest.mark.night
-@pytest.mark.parametrize(("number", "backend"), RUNS)
+@pytest.mark.parametrize("backend", [pytest.param(name, marks=MARKS[name]) for name in BACKENDS])
+@pytest.mark.parametrize("number", PATHS)
 def test_it_runs_without_this_library(number, backend, tmp_path):
     (away,) = cells(number, tag="take-away")
     before, after = USED[number]
