@@ -55,12 +55,12 @@ def put(nb, other):
     """Have the measuring cells show what they show in another notebook."""
     outputs = {cell.id: cell.outputs for cell in cells(other)}
     for cell in cells(nb):
-        cell.outputs = copy.deepcopy(outputs.get(cell.id, []))
-        renumber(cell)
+        show(cell, outputs.get(cell.id, []))
 
 
-def renumber(cell):
-    """Give the results of a cell its own number."""
+def show(cell, outputs):
+    """Have a cell show these outputs; its results get its own number."""
+    cell.outputs = copy.deepcopy(outputs)
     for output in cell.outputs:
         if output.output_type == "execute_result":
             output.execution_count = cell.execution_count
