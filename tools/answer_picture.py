@@ -7,7 +7,6 @@ net without its convolutions. What its step still takes, no chip takes away.
 """
 
 import json
-import shutil
 from datetime import date
 from itertools import product
 
@@ -26,6 +25,8 @@ BATCH_SIZES = (32, 256, 2048)
 SECONDS = 5  # for each training
 CNN = "small CNN"
 TITLE = "With wide layers and large batches a better chip can gain most"
+MADE = "# Made by tools/answer_picture.py, like the picture beside it; never by hand."
+README_PICTURE = lesson.ROOT / "docs" / "pictures" / "is-it-worth-it.png"
 NOTE = "Ceilings: about the most that a better chip could gain. No GPU was measured."
 
 
@@ -43,22 +44,19 @@ def make_net(filters):
     return net
 
 
-def ratio(models, x, y, batch_size):
-    """How many times as long an epoch of the first model takes as one of the second."""
-    timed = [ah.time_fit(each, x, y, batch_size=batch_size, seconds=SECONDS) for each in models]
-    return ah.compare(*(each.epochs for each in timed))
-
-
 def measure():
     """The ratio of each width and batch size, by both, and of the small net."""
     images = load_images(60_000)
     x, y = images.x_train, images.y_train
-    ratios = {}
+    smaller = x[:2048, ::7, ::7].repeat(16, axis=1).repeat(16, axis=2)
+    pairs = {(CNN, 32): (make_net((16, 32)), make_net(()), smaller)}
     for width, batch_size in product(WIDTHS, BATCH_SIZES):
-        models = quickstart_model(width=width), quickstart_model(width=1)
-        ratios[width, batch_size] = ratio(models, x, y, batch_size)
-    pictures = x[:2048, ::7, ::7].repeat(16, axis=1).repeat(16, axis=2)
-    ratios[CNN, 32] = ratio([make_net((16, 32)), make_net(())], pictures, y[:2048], 32)
+        pairs[width, batch_size] = quickstart_model(width=width), quickstart_model(width=1), x
+    ratios = {}
+    for key, (*models, inputs) in pairs.items():
+        how = {"batch_size": key[1], "seconds": SECONDS}
+        timed = [ah.time_fit(model, inputs, y[: len(inputs)], **how) for model in models]
+        ratios[key] = ah.compare(timed[0].epochs, timed[1].epochs)
     return ratios
 
 
@@ -67,26 +65,23 @@ def draw(ratios, said, machine):
     with pictures.drawing(TITLE, 3.2) as axes:
         axes.axhline(1, color="black")
         for batch_size, mark in zip(BATCH_SIZES, "osD", strict=True):
-            keys = [(width, batch_size) for width in WIDTHS]
-            _draw(axes, keys, ratios, mark, f"batches of {batch_size:,}")
-        _draw(axes, [(CNN, 32)], ratios, "^", f"{CNN}, 64 x 64, batches of 32")
+            curve = {str(width): ratios[width, batch_size] for width in WIDTHS}
+            _draw(axes, curve, mark, f"batches of {batch_size:,}")
+        _draw(axes, {CNN: ratios[CNN, 32]}, "^", f"{CNN}, 64 x 64, batches of 32")
         axes.legend(frameon=False)
         pictures.scale(axes.yaxis, "times as fast", pictures.number, log=True)
-        axes.set_xlabel(f"width: units in the hidden layer. {machine}")
+        axes.set_xlabel(f"width: units in the hidden layer. {machine}; hollow: no difference")
         return pictures.finished(axes.figure, [NOTE, f"on {machine}", *said])
 
 
-def _draw(axes, keys, ratios, mark, name):
-    """Draw a curve with its intervals."""
-    models, lows, highs = [], [], []
-    for key in keys:
-        low, high = ratios[key].interval
-        models.append(str(key[0]))
-        lows.append(low)
-        highs.append(high)
-    middles = [(low * high) ** 0.5 for low, high in zip(lows, highs, strict=True)]
-    axes.plot(models, middles, mark, ls="-", label=name)
-    axes.vlines(models, lows, highs)
+def _draw(axes, curve, mark, name):
+    """Draw marks with their intervals; hollow where there is no measurable difference."""
+    middles = {model: (each.interval[0] * each.interval[1]) ** 0.5 for model, each in curve.items()}
+    (line,) = axes.plot(*zip(*middles.items(), strict=True), f"{mark}-", mfc="white", label=name)
+    for model, each in curve.items():
+        axes.vlines(model, *each.interval, line.get_color())
+        if each.conclusive:
+            axes.plot(model, middles[model], mark, color=line.get_color())
 
 
 def main():
@@ -99,19 +94,12 @@ def main():
         text = f"{times(each.ratio)} times" if each.conclusive else "nothing measurable"
         words[f"{model}, {size}"] = text
     drawn = draw(ratios, [f"{key}: {text}" for key, text in words.items()], machine)
-    picture = ANSWER.with_suffix(".png")
-    picture.write_bytes(drawn.png)
-    shutil.copy(picture, lesson.ROOT / "docs" / "pictures" / "is-it-worth-it.png")
-    # An object of JSON is a table of TOML's, but for the colons.
-    table = ", ".join(f'"{key}" = "{text}"' for key, text in words.items())
-    lines = [
-        "# Made by tools/answer_picture.py, like the picture beside it; never by hand.",
-        f"alt = {json.dumps(drawn.alt)}",
-        f"machine = {json.dumps(machine)}",
-        "# By width and batch size: an epoch over one of a model of width 1.",
-        f"ratios = {{ {table} }}",
-    ]
-    ANSWER.write_text("\n".join(lines) + "\n", "utf-8")
+    ANSWER.with_suffix(".png").write_bytes(drawn.png)
+    README_PICTURE.write_bytes(drawn.png)
+    # A text of JSON is one of TOML.
+    lines = [f"alt = {json.dumps(drawn.alt)}", f"machine = {json.dumps(machine)}", "[ratios]"]
+    lines += [f'"{key}" = "{text}"' for key, text in words.items()]
+    ANSWER.write_text("\n".join([MADE, *lines, ""]), "utf-8")
 
 
 if __name__ == "__main__":

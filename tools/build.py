@@ -151,16 +151,13 @@ def build(path, fresh, quietly):
 
 
 def main(arguments=None, quietly=quiet.run):
-    """Run the command; exit status: 0 stored and in form, 1 a lesson fails or is not, 2 refused."""
+    """Run the command; exit status: 0 stored and in form, 1 a lesson fails or is not."""
     parser = argparse.ArgumentParser(prog="build.py", description=__doc__.splitlines()[0])
     parser.add_argument("--fresh", action="store_true", help="measure all anew")
     parser.add_argument("files", nargs="*", metavar="FILES", help="default: every lesson")
     given = parser.parse_args(arguments)
     failed = 0
-    try:
-        files = lesson.chosen(given.files)
-    except Refused as error:
-        parser.exit(2, f"{error}\n")
+    files = lesson.chosen(given.files)
     for path in files:
         try:
             print(f"{path.name[:2]}: {build(path, given.fresh, quietly)}.", flush=True)

@@ -14,8 +14,6 @@ sys.path.append(str(lesson.ROOT / "tests" / "colab"))
 import replica
 import session
 
-UNLISTED = {"pip", "setuptools"}  # `pip freeze` leaves them out
-
 
 def read(path):
     """Read a `pip freeze`: the version of each package."""
@@ -46,17 +44,20 @@ def main(argv=None):
     parser.add_argument("--lessons", default="", help='which, for example "00 03"; all by default')
     parser.add_argument("--only-compare", action="store_true", help="run no lesson")
     options = parser.parse_args(argv)
-    new = read(options.list)
-    known = replica.TPU if "libtpu" in new else replica.CPU
-    there = {*new, *UNLISTED}.intersection(known.packages)
-    said = compare(read(known.constraints), new, {*known.packages, "jaxlib"} - UNLISTED)
+    listed = read(options.list)
+    known = replica.TPU if "libtpu" in listed else replica.CPU
+    old = read(known.pins)
+    # `pip freeze` leaves these out.
+    new = {name: old[name] for name in ("pip", "setuptools")} | listed
+    said = compare(old, new, {*known.packages, "jaxlib"})
     print(f"What the lessons use, against the stored list of Colab's {known.name.upper()} runtime:")
     print("\n".join(said) or "nothing changed", flush=True)
     if options.only_compare:
         return 0
     pins = replica.KEPT / f"newer-{options.list.stem}.txt"
     pins.write_text("\n".join(f"{name}=={version}" for name, version in new.items()))
-    newer = replace(known, name=pins.stem, packages=tuple(sorted(there)), pins=pins)
+    packages = tuple(name for name in known.packages if name in new)
+    newer = replace(known, name=pins.stem, packages=packages, pins=pins)
     failed = 0
     for path in run_lessons.choose(lesson.chosen([]), options.lessons):
         problem = run(path, newer)

@@ -40,27 +40,26 @@ class _Client(NotebookClient):
 
 
 def execute(notebook, folder, environ, cell_seconds, python=sys.executable, took=None, **options):
-    """Run a notebook in place; give the code cell that failed, from 1, and why, or None.
+    """Run a notebook in place; give the code cell that failed, as In[ ] counts, and why, or None.
 
     `took` is filled with the seconds of every cell, by its id. `options` are nbclient's. With
     ACCEL_FAST=1 in `environ` measurements get small boxes.
     """
     took = {} if took is None else took
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    sources = [cell.source for cell in code]
-    running, failed = [], []
-    for cell in code:
-        if SKIP not in cell.metadata.get("tags", []):
+    failed = None
+    sources = [cell.source for cell in notebook.cells]
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and SKIP not in cell.metadata.get("tags", []):
             # What is stored came from another machine.
             cell.outputs, cell.execution_count = [], None
         if environ.get("ACCEL_FAST") == "1":
             cell.source = in_small_boxes(cell.source)
 
     def start(cell, cell_index):
-        running.append((cell, time.monotonic()))
+        took[cell.id] = time.monotonic()
 
     def end(cell, cell_index, execute_reply):
-        took[cell.id] = round(time.monotonic() - running[-1][1], 2)
+        took[cell.id] = round(time.monotonic() - took[cell.id], 2)
 
     client = _Client(
         notebook,
@@ -76,24 +75,21 @@ def execute(notebook, folder, environ, cell_seconds, python=sys.executable, took
     )
 
     async def run():
+        nonlocal failed
         try:
             # What a kernel writes past Jupyter would mix with what this process prints.
-            await client.async_execute(
-                env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-            )
+            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            await client.async_execute(env=environ, **quiet)
         except Exception as error:
-            failed.append(_reason(error))
+            failed = f"code cell {client.code_cells_executed}: {_reason(error)}"
 
     try:
         asyncio.run(run())
     finally:
-        for cell, source in zip(code, sources, strict=True):
+        for cell, source in zip(notebook.cells, sources, strict=True):
             cell.source = source
     notebook.metadata.pop("widgets", None)
-    if not failed:
-        return None
-    number = 1 + code.index(running[-1][0]) if running else 0
-    return f"code cell {number}: {failed[0]}"
+    return failed
 
 
 def _reason(error):

@@ -42,23 +42,23 @@ def steps():
     """The lessons' training steps, by name: model, batch size, chips, with estimates of cycles."""
     from accel_helpers.course.quickstart import quickstart_model
 
+    mixed, single = partial(resnet50, "mixed_bfloat16"), partial(resnet50, "float32")
     found = {
-        "quickstart": (quickstart_model, 32, 1, False),
+        "quickstart": (quickstart_model, 32),
         # Lesson 09 shows what the chips tell each other.
-        "quickstart-4-chips": (quickstart_model, 32, 4, False),
-        "quickstart-8-chips": (quickstart_model, 32, 8, False),
+        "quickstart-4-chips": (quickstart_model, 32, 4),
+        "quickstart-8-chips": (quickstart_model, 32, 8),
         # Lesson 04 writes it out.
-        "strategy": (quickstart_model, 64, 1, False),
-        "shakespeare": (shakespeare, 64, 1, False),
+        "strategy": (quickstart_model, 64),
+        "shakespeare": (shakespeare, 64),
         # Both formats: what fits in one need not fit in the other.
-        "resnet50": (partial(resnet50, "mixed_bfloat16"), 128, 1, False),
-        "resnet50-large": (partial(resnet50, "mixed_bfloat16"), 1024, 1, False),
-        "resnet50-float32": (partial(resnet50, "float32"), 128, 1, False),
-        "resnet50-float32-large": (partial(resnet50, "float32"), 512, 1, False),
+        "resnet50": (mixed, 128),
+        "resnet50-large": (mixed, 1024),
+        "resnet50-float32": (single, 128),
+        "resnet50-float32-large": (single, 512),
     }
     for width in (100, 128, 129, 256):
-        narrow = partial(quickstart_model, width=width, dropout=0)
-        found[f"width-{width}"] = narrow, 1024, 1, True
+        found[f"width-{width}"] = partial(quickstart_model, width=width, dropout=0), 1024, 1, True
     return found
 
 
@@ -96,18 +96,15 @@ def resnet50(policy):
 
 def make(names):
     """Compile what goes into the files of these names, all without any; give each file's rows."""
-    files = {}
     if not names or "products" in names:
-        files["products"] = _count_products()
+        yield "products", _count_products()
     for name, (make_model, *how) in steps().items():
         for chip in CHIPS:
             if not names or f"{name}-{chip}" in names:
-                files[f"{name}-{chip}"] = _compiled(name, make_model(), chip, *how)
-                print(f"{name}-{chip}: compiled", flush=True)
-    return files
+                yield f"{name}-{chip}", _compiled(name, make_model(), chip, *how)
 
 
-def _compiled(name, model, chip, batch_size, chips, thorough):
+def _compiled(name, model, chip, batch_size, chips=1, thorough=False):
     """The compiler's answer for a step, under the step's own name, with all that it says."""
     import keras
 
@@ -178,34 +175,27 @@ def _count_products():
 def _text(rows):
     """JSON with a row, or a field, on each line."""
     if isinstance(rows, list):
-        lines, ends = [json.dumps(row) for row in rows], "[]"
-    else:
-        lines, ends = [f"{json.dumps(name)}: {json.dumps(rows[name])}" for name in rows], "{}"
-    return f"{ends[0]}\n" + ",\n".join(lines) + f"\n{ends[1]}\n"
+        return "[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n"
+    lines = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in rows.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def differences(old, new):
-    """Name the fields in which a stored answer is no longer what the compiler says."""
-    if isinstance(old, list):
-        return [] if old == new else ["the rows"]
-    found = [field for field in EXACT if old.get(field) != new.get(field)]
-    found += [field for field in NEAR if not _near(old.get(field), new.get(field))]
+    """Name the figures of a stored answer that are no longer what the compiler says."""
+    found = [name for name in EXACT if old.get(name) != new.get(name)]
     # Of arrays of one size it is chance which come first, and what of them is named.
-    if _arrays(old) != _arrays(new):
+    stored, arrays = (sorted(row["array"] for row in each["largest"]) for each in (old, new))
+    if stored != arrays:
         found.append("largest")
-    before, after = dict(old.get("cycles", [])), dict(new.get("cycles", []))
-    for layer in {**before, **after}:
-        if not _near(before.get(layer), after.get(layer)):
-            found.append(f"cycles of {layer}")
+    before, after = _moving(old), _moving(new)
+    for name in before | after:
+        if not math.isclose(before.get(name) or 0, after.get(name) or 0, rel_tol=TOLERANCE):
+            found.append(name)
     return found
 
 
-def _near(old, new):
-    return old == new or (bool(old and new) and math.isclose(old, new, rel_tol=TOLERANCE))
-
-
-def _arrays(answer):
-    return sorted(row["array"] for row in answer["largest"])
+def _moving(answer):
+    return {name: answer.get(name) for name in NEAR} | dict(answer.get("cycles", []))
 
 
 def main(argv=None):
@@ -213,18 +203,17 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--check", nargs="*", metavar="NAME", help="compare, and write nothing")
     names = parser.parse_args(argv).check
-    fresh = make(names)
-    if names is None:
-        for name, rows in fresh.items():
-            (DATA / f"{name}.json").write_text(_text(rows))
-        return 0
     failed = 0
-    for name, rows in fresh.items():
+    for name, rows in make(names):
+        file = DATA / f"{name}.json"
+        if names is None:
+            file.write_text(_text(rows))
+            continue
         # As it is read back: a file knows no tuples.
-        rows = json.loads(json.dumps(rows))
-        for field in differences(json.loads((DATA / f"{name}.json").read_text()), rows):
-            print(f"{name}: {field} is not what is stored")
-            failed = 1
+        old, new = json.loads(file.read_text()), json.loads(_text(rows))
+        found = ["rows"] * (old != new) if name == "products" else differences(old, new)
+        failed = failed or int(bool(found))
+        print(f"{name}: {', '.join(found) or 'nothing'} differs from what is stored", flush=True)
     return failed
 
 
