@@ -32,9 +32,9 @@ def cells(nb):
 
 def line(here, day):
     """Say on which machine, on which day and with which versions a page was run."""
-    versions = [f"{name} {here.frameworks[name]}" for name in FRAMEWORKS if name in here.frameworks]
-    run = f"on {here.name}, {day}, with {', '.join(versions)}"
-    return f"*The measurements here are of one run, {run}.*"
+    found = here.frameworks.items()
+    versions = ", ".join(f"{name} {version}" for name, version in found if name in FRAMEWORKS)
+    return f"*The measurements here are of one run, on {here.name}, {day}, with {versions}.*"
 
 
 def told(nb):

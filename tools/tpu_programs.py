@@ -13,6 +13,7 @@ import argparse
 import json
 import math
 import os
+import subprocess
 import sys
 import tempfile
 from dataclasses import asdict
@@ -162,13 +163,12 @@ def _more_rows(answer, moved):
 
 def _count_products():
     """What the compiler makes of the single products, by `count_products.py` beside it."""
-    from accel_helpers._values import probe
     from accel_helpers.tpu import environment
 
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "products.json").write_text(json.dumps(PRODUCTS))
         command, variables = environment.status().command(str(COUNTER), folder, scratch=folder)
-        probe.run_command(command, seconds=SECONDS, environ=variables)
+        subprocess.run(command, env=variables, check=True, timeout=SECONDS)
         return json.loads(Path(folder, "counted.json").read_text())
 
 
