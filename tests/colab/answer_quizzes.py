@@ -58,11 +58,12 @@ def told(question):
     return said
 
 
-answers = {question.id: told(question) for question in questions.bank().values()}
-paper = ah.course.draw_exam(1)
-box, fields = box_of(paper)
-for question, field in zip(paper.questions, fields, strict=True):
-    fill(field, right(question))
-button, result = box.children[-2:]
-button.click()
-print(json.dumps({"answers": answers, "exam": result.value}))
+if __name__ == "__main__":
+    answers = {question.id: told(question) for question in questions.bank().values()}
+    paper = ah.course.draw_exam(1)
+    box, fields = box_of(paper)
+    for question, field in zip(paper.questions, fields, strict=True):
+        fill(field, right(question))
+    button, result = box.children[-2:]
+    button.click()
+    print(json.dumps({"answers": answers, "exam": result.value}))
