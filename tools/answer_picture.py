@@ -48,10 +48,11 @@ def measure():
     """The ratio of each width and batch size, by both, and of the small net."""
     images = load_images(60_000)
     x, y = images.x_train, images.y_train
-    smaller = x[:2048, ::7, ::7].repeat(16, axis=1).repeat(16, axis=2)
-    pairs = {(CNN, 32): (make_net((16, 32)), make_net(()), smaller)}
+    pairs = {}
     for width, batch_size in product(WIDTHS, BATCH_SIZES):
         pairs[width, batch_size] = quickstart_model(width=width), quickstart_model(width=1), x
+    smaller = x[:2048, ::7, ::7].repeat(16, axis=1).repeat(16, axis=2)
+    pairs[CNN, 32] = make_net((16, 32)), make_net(()), smaller
     ratios = {}
     for key, (*models, inputs) in pairs.items():
         how = {"batch_size": key[1], "seconds": SECONDS}
