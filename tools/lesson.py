@@ -19,28 +19,25 @@ SANITIZE = ROOT / "tests" / "notebooks" / "nbval_sanitize.cfg"
 COLAB = "https://colab.research.google.com/github/"
 PICTURE = "https://colab.research.google.com/assets/colab-badge.svg"
 BADGE = re.compile(
-    r"\[!\[Open (?P<number>\d\d) in Colab\]\("
-    + re.escape(PICTURE)
-    + r"\)\]\((?P<address>[^()\s]*)\)"
+    rf"\[!\[Open (?P<number>\d\d) in Colab\]\({re.escape(PICTURE)}\)\]\((?P<address>[^()\s]*)\)"
 )
 # Everything up to /notebooks/: a ref may hold slashes, a name may not.
-_LESSON = re.compile(
-    re.escape(COLAB)
-    + r"(?P<repository>[^\s/]+/[^\s/]+)/blob/(?P<ref>\S+?)/notebooks/[\w.-]+\.ipynb"
-)
+_LESSON = re.compile(rf"{COLAB}([^\s/]+/[^\s/]+)/blob/(\S+?)/notebooks/[\w.-]+\.ipynb")
 # Where a copy was published; pip repeats the words of one that never was.
 NEVER = "This copy was never published: put the course's .whl file beside this page"
-_COURSE_LINE = re.compile(r'^COURSE = "([^"\n]*)"$', re.MULTILINE)
+_COURSE = re.compile(r'^COURSE = "([^"\n]*)"$', re.MULTILINE)
 _PUBLISHED = re.compile(r"git\+https://github\.com/([^@\s]+)@(\S+)")
-_NUMBER_LINE = re.compile(r'(?<=^lesson = ah\.course\.lesson\(")\d\d(?="\)$)', re.MULTILINE)
+_NUMBER = re.compile(r'(?<=^lesson = ah\.course\.lesson\(")\d\d(?="\)$)', re.MULTILINE)
 
 FURTHER = re.compile(r"^#+ (Going further|One solution)", re.M)
 CORE_ENDS = re.compile(r"^#+ (What the exam asks|Quiz\b)|" + FURTHER.pattern, re.M)
 
-# GitHub: letters, digits and single hyphens inside, at most 39 characters.
-_OWNER = re.compile(r"[A-Za-z0-9](?:-?[A-Za-z0-9])*")
-_NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
-_REF = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/-]{0,199}")
+# What GitHub could hold: an owner of letters, digits and single hyphens inside, at most 39; a name;
+# a tag, a branch or a commit. Nothing in them ends a string or a shell word.
+_REPOSITORY = re.compile(
+    r"(?=.{1,39}/)[A-Za-z0-9]+(-[A-Za-z0-9]+)*/(?!\.+$|.*\.git$)[\w.-]{1,100}", re.A
+)
+_REF = re.compile(r"(?!.*(\.\.|//|/\.|\./|\.lock(/|$)|[./]$))\w[\w./-]{0,199}", re.A)
 
 
 class Refused(Exception):
@@ -62,80 +59,56 @@ UNSTAMPED = Stamp("", "")
 
 
 def checked(stamp):
-    """Give back a stamp where GitHub could hold it: nothing in it ends a string or a shell word."""
-    if stamp == UNSTAMPED:
-        return stamp
-    owner, _, name = stamp.repository.partition("/")
-    dots = name in {".", ".."} or name.endswith(".git")
-    if not (_OWNER.fullmatch(owner) and len(owner) <= 39 and _NAME.fullmatch(name)) or dots:
+    """Give back a stamp where GitHub could hold it."""
+    is_known = _REPOSITORY.fullmatch(stamp.repository) and _REF.fullmatch(stamp.ref)
+    if stamp != UNSTAMPED and not is_known:
         raise Refused(
-            f"The repository {stamp.repository!r} cannot be one on GitHub: give owner/name, with "
-            "letters, digits and single hyphens in the owner (39 at most) and letters, digits, "
-            "'.', '_' and '-' in the name, without '.git'."
-        )
-    parts = stamp.ref.split("/")
-    if (
-        not _REF.fullmatch(stamp.ref)
-        or ".." in stamp.ref
-        or any(not part or part.startswith(".") or part.endswith((".", ".lock")) for part in parts)
-    ):
-        raise Refused(
-            f"The ref {stamp.ref!r} cannot be used: give a tag, a branch or a commit made of "
-            "letters, digits, '.', '_', '-' and '/'."
+            f"GitHub has no place such as {stamp.repository!r} at {stamp.ref!r}: give owner/name, "
+            "and a tag, a branch or a commit."
         )
     return stamp
 
 
 def setup_source(stamp, number):
     """Give the setup cell's text for a stamp and a lesson's number."""
-    numbered = _NUMBER_LINE.sub(number, SETUP_TEXT)
-    return restamp_setup(numbered, checked(stamp))
+    return restamp_setup(_NUMBER.sub(number, SETUP_TEXT), checked(stamp))
 
 
 def restamp_setup(source, stamp):
     """Write a stamp into the constant of a setup cell and touch nothing else."""
     place = f"git+https://github.com/{stamp.repository}@{stamp.ref}"
     words = NEVER if stamp == UNSTAMPED else place
-    return _COURSE_LINE.sub(lambda _: f'COURSE = "{words}"', source)
+    return _COURSE.sub(lambda _: f'COURSE = "{words}"', source)
 
 
 def setup_stamp(source):
     """Read the stamp of a setup cell; None where there is none, or one that cannot be."""
-    found = _COURSE_LINE.findall(source)
-    if found == [NEVER]:
+    found = _COURSE.search(source)
+    if found and found[1] == NEVER:
         return UNSTAMPED
-    published = _PUBLISHED.fullmatch(found[0]) if len(found) == 1 else None
-    if published is None:
-        return None
+    published = found and _PUBLISHED.fullmatch(found[1])
     try:
-        return checked(Stamp(*published.groups()))
+        return checked(Stamp(*published.groups())) if published else None
     except Refused:
         return None
 
 
-def link(stamp, name):
-    """Give the address that opens a lesson in Colab."""
-    if stamp == UNSTAMPED:
-        return COLAB
-    return f"{COLAB}{stamp.repository}/blob/{stamp.ref}/notebooks/{name}"
-
-
 def badge(stamp, name):
     """Give the badge that opens a lesson in Colab, in Markdown."""
-    return f"[![Open {name[:2]} in Colab]({PICTURE})]({link(stamp, name)})"
+    address = COLAB
+    if stamp != UNSTAMPED:
+        address += f"{stamp.repository}/blob/{stamp.ref}/notebooks/{name}"
+    return f"[![Open {name[:2]} in Colab]({PICTURE})]({address})"
 
 
 def badge_stamps(source):
     """Give the stamp of every badge, in their order; None for one that leads elsewhere."""
-    addresses = [found["address"] for found in BADGE.finditer(source)]
-    return [_stamp_of_address(address) for address in addresses]
-
-
-def _stamp_of_address(address):
-    if address == COLAB:
-        return UNSTAMPED
-    found = _LESSON.fullmatch(address)
-    return Stamp(found["repository"], found["ref"]) if found else None
+    stamps = []
+    for found in BADGE.finditer(source):
+        lesson = _LESSON.fullmatch(found["address"])
+        elsewhere = UNSTAMPED if found["address"] == COLAB else None
+        stamps.append(Stamp(*lesson.groups()) if lesson else elsewhere)
+    return stamps
 
 
 def restamp_badges(source, stamp, lessons):

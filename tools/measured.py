@@ -32,9 +32,9 @@ def cells(nb):
 
 def line(here, day):
     """Say on which machine, on which day and with which versions a page was run."""
-    versions = [f"{name} {here.frameworks[name]}" for name in FRAMEWORKS if name in here.frameworks]
-    run = f"on {here.name}, {day}, with {', '.join(versions)}"
-    return f"*The measurements here are of one run, {run}.*"
+    found = here.frameworks.items()
+    versions = ", ".join(f"{name} {version}" for name, version in found if name in FRAMEWORKS)
+    return f"*The measurements here are of one run, on {here.name}, {day}, with {versions}.*"
 
 
 def told(nb):
@@ -55,12 +55,12 @@ def put(nb, other):
     """Have the measuring cells show what they show in another notebook."""
     outputs = {cell.id: cell.outputs for cell in cells(other)}
     for cell in cells(nb):
-        cell.outputs = copy.deepcopy(outputs.get(cell.id, []))
-        renumber(cell)
+        show(cell, outputs.get(cell.id, []))
 
 
-def renumber(cell):
-    """Give the results of a cell its own number."""
+def show(cell, outputs):
+    """Have a cell show these outputs; its results get its own number."""
+    cell.outputs = copy.deepcopy(outputs)
     for output in cell.outputs:
         if output.output_type == "execute_result":
             output.execution_count = cell.execution_count

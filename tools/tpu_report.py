@@ -1,192 +1,218 @@
-"""Reads the error messages and the programs that the libtpu of the compiler writes."""
+"""Reads all that the TPU compiler says of a training step. A script for its environment.
 
+    python tpu_report.py FOLDER
+
+It is what `accel_helpers/tpu/child.py` is, for the stored answers: FOLDER has the same job, with
+the folder of that file as "beside", and "thorough", which gives the compiler its full time.
+"""
+
+import json
 import re
+import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
 from math import ceil, prod
-
-from accel_helpers.tpu.answers import Allocation, Collective
+from pathlib import Path
 
 COLLECTIVES = "all-reduce|all-gather|reduce-scatter|all-to-all|collective-permute"
 NO_ESTIMATE = 2**62  # the compiler writes about 2**63 cycles where it has no estimate
+MOST_ARRAYS = 5  # of the largest arrays are in an answer
 
 # An array as the compiler writes it, with or without its layout in memory:
 #     f32[1024,10]
 #     bf16[100,128]{1,0:T(8,128)(2,1)S(1)}
 # A layout has the axes, the innermost one first, and then the sides of the tile, the innermost one
 # last. S(1) is the fast memory on the chip.
-_ARRAY = re.compile(
-    r"(?P<dtype>pred|[a-z]+\d+[a-z0-9]*)\[(?P<shape>[\d,]*)\](?:\{(?P<layout>[^}]*)\})?"
-)
-# The tile in a layout: "T(8,128)" in "1,0:T(8,128)(2,1)S(1)".
-_TILE = re.compile(r"T\((?P<sides>[\d,]+)\)")
-# A line of a program that makes one array:
+_ARRAY = re.compile(r"([a-z]+(\d*)[a-z0-9]*)\[([\d,]*)\](?:\{([\d,]*):?(?:T\(([\d,]+)\))?)?")
+# A line of a program that makes one array, here in the chip's main memory:
 #     "  %b.1 = f32[16,128]{1,0:T(8,128)} add(%a, %a), metadata={op_name="jit(step)/add"}"
-_INSTRUCTION = re.compile(
-    r"\s+(?:ROOT )?%[\w.\-]+ = (?P<array>\w+\[[\d,]*\]\{[^}]*\}) (?P<operation>[\w\-]+)\("
-)
+_INSTRUCTION = re.compile(r"\s+(?:ROOT )?%[\w.\-]+ = (\w+\[[\d,]*\]\{[^}S]*\}) ([\w\-]+)\(")
 # A line of a program in which chips exchange one array or several:
 #     "  %a = f32[16]{0:T(128)} all-gather-start(%x), channel_id=1"
-#     "  %all-reduce.5 = (f32[]{:T(128)}, f32[16]{0:T(128)S(1)}) all-reduce(%g, %f), channel_id=1"
-_COLLECTIVE = re.compile(
-    rf"^\s+(?:ROOT )?%\S+ = (?P<arrays>.*?) (?P<kind>{COLLECTIVES})(?:-start)?\(", re.M
-)
-# Where the entry of an array begins in the error on a program that does not fit:
+_COLLECTIVE = re.compile(rf"^\s+(?:ROOT )?%\S+ = (.*?) ({COLLECTIVES})(?:-start)?\(", re.M)
+# An array in the error on a program that does not fit:
 #     "  1. Size: 1.53G"
 #     "     Operator: op_name="jit(step)/jvp(conv1)/conv_general_dilated" stack_frame_id=99"
 #     "     Shape: bf16[1024,56,56,256]{3,0,2,1:T(8,128)(2,1)}"
-_ENTRY = re.compile(r"\n\s+\d+\. Size: ")
-_SHAPE = re.compile(r"Shape: (?P<array>\S+)")
+_ENTRY = re.compile(r'\d\. Size: .*\s+(?:Operator: op_name="([^"]*)".*\s+)?Shape: (\w+\[\S+)')
 # The path of layers that a framework wrote beside an operation: op_name="jit(step)/jvp(drop)/mul".
-_PATH = re.compile(r'op_name="(?P<path>[^"]*)"')
+_PATH = re.compile(r'op_name="([^"]*)"')
 # In a program that was compiled with the compiler's full time: "estimated_cycles":"1825".
-_CYCLES = re.compile(r'"estimated_cycles":"(?P<cycles>\d+)"')
+_CYCLES = re.compile(r'"estimated_cycles":"(\d+)"')
 
 
-def allocation(text: str, operation: str) -> Allocation:
-    """An array as the compiler writes it, with its layout, and the operation that makes it.
-
-    "f32[8,10]{1,0:T(8,128)}" -> bytes=4096, array="f32[8,10]"
-    """
-    return Allocation(array_bytes(text), _without_layout(text), operation)
-
-
-def arrays_of_overflow(message: str) -> tuple[Allocation, ...]:
-    """The largest arrays of a program that does not fit, by the compiler's error."""
-    largest = []
-    # Before the first entry stands a summary.
-    _, *entries = _ENTRY.split(message)
-    for entry in entries:
-        shape = _SHAPE.search(entry)
-        if shape and _ARRAY.match(shape["array"]):
-            largest.append(allocation(shape["array"], _path_of(entry)))
-    return tuple(largest)
-
-
-def array_bytes(text: str) -> int:
+def array_bytes(text):
     """Return the bytes of an array as the compiler writes it, with padding if it has a layout.
 
     "f32[1024,10]" -> 40960; "f32[1024,10]{1,0:T(8,128)}" -> 524288, since 10 is padded to 128.
     """
-    dtype, shape_text, layout = _ARRAY.match(text).groups(default="")
-    shape = [int(length) for length in shape_text.split(",") if length]
-    tile = _TILE.search(layout)
-    if tile and shape:
-        shape = _in_whole_tiles(shape, layout, tile["sides"])
+    _, bits, shape, axes, tile = _ARRAY.match(text).groups(default="")
+    sides = _numbers(shape)
+    if tile and sides:
+        sides = _in_whole_tiles(sides, _numbers(axes), _numbers(tile))
     # The type has its bits in its name, except for the truth values of "pred".
-    bits = 8
-    if dtype != "pred":
-        bits = int(re.search(r"\d+", dtype)[0])
-    return prod(shape) * bits // 8
+    return prod(sides) * int(bits or 8) // 8
 
 
-def _in_whole_tiles(shape: list[int], layout: str, tile: str) -> list[int]:
+def _numbers(text):
+    return [int(number) for number in text.split(",") if number]
+
+
+def _in_whole_tiles(shape, axes, sides):
     """Return a shape with its padding: along its innermost axes an array takes whole tiles.
 
-    [1024, 10], "1,0:T(8,128)", "8,128" -> [1024, 128]
+    [1024, 10], [1, 0], [8, 128] -> [1024, 128]
     """
-    padded = list(shape)
-    axes = [int(axis) for axis in layout.split(":")[0].split(",")]
-    sides = [int(side) for side in tile.split(",")]
     # The innermost axis stands first in the layout, and last in the tile.
     sides.reverse()
     for axis, side in zip(axes, sides, strict=False):
-        padded[axis] = ceil(padded[axis] / side) * side
-    return padded
+        shape[axis] = ceil(shape[axis] / side) * side
+    return shape
 
 
-def _without_layout(text: str) -> str:
-    """Return the type and shape of an array: "f32[8,10]{1,0:T(8,128)}" -> "f32[8,10]"."""
-    return text.split("{")[0]
+def allocation(array, operation):
+    """An array with the bytes that it takes, as `Allocation` of accel_helpers has it."""
+    return {"bytes": array_bytes(array), "array": array.split("{")[0], "operation": operation}
 
 
-def _path_of(line: str) -> str:
-    """Return the path of layers that a framework wrote beside an operation, or ""."""
-    match = _PATH.search(line)
-    return match["path"] if match else ""
+def arrays_of_overflow(message):
+    """The largest arrays of a program that does not fit, by the compiler's error."""
+    return [allocation(array, operation) for operation, array in _ENTRY.findall(message)]
 
 
-def largest_arrays(text: str) -> tuple[Allocation, ...]:
+def largest_arrays(text):
     """Return the arrays in the chip's main memory that a compiled program makes, the largest first.
 
-    `text` is the program as the compiler writes it. Not all arrays are there at the same time. Of
-    arrays of one type and shape that the same operation makes, only the first is returned.
+    Not all arrays are there at the same time. Of arrays of one type and shape that the same
+    operation makes, only the first is returned. What the step is given has no operation.
     """
-    rows: dict[tuple[str, str], Allocation] = {}
-    main_function = text[text.find("\nENTRY ") :]
-    for line in main_function.splitlines():
-        instruction = _INSTRUCTION.match(line)
-        if not instruction:
-            continue
-        array = instruction["array"]
-        name = instruction["operation"]
-        # "S(1)" lies in the fast memory on the chip; a bitcast is another name for the same bytes.
-        if "S(" in array or name in ("bitcast", "constant"):
-            continue
-        path = ""
-        if name != "parameter":
-            path = _path_of(line) or name
-        row = allocation(array, path)
-        rows.setdefault((row.array, row.operation), row)
-    return tuple(sorted(rows.values(), key=lambda row: row.bytes, reverse=True))
+    rows = []
+    for line in text[text.find("\nENTRY ") :].splitlines():
+        found = _INSTRUCTION.match(line)
+        # A bitcast is another name for the same bytes.
+        if found and found[2] not in ("bitcast", "constant"):
+            operation = "" if found[2] == "parameter" else _path_of(line) or found[2]
+            row = allocation(found[1], operation)
+            if row not in rows:
+                rows.append(row)
+    return sorted(rows, key=lambda row: row["bytes"], reverse=True)
 
 
-def collectives(text: str) -> tuple[Collective, ...]:
-    """Return the exchanges between chips in a compiled program, in the order of its text."""
-    exchanges = []
-    for match in _COLLECTIVE.finditer(text):
-        sizes = []
-        for array in _ARRAY.finditer(match["arrays"]):
-            # Only the numbers themselves are counted, without padding.
-            unpadded = _without_layout(array[0])
-            sizes.append(array_bytes(unpadded))
-        exchanges.append(Collective(match["kind"], len(sizes), sum(sizes)))
-    return tuple(exchanges)
+def _path_of(line):
+    found = _PATH.search(line)
+    return found[1] if found else ""
 
 
-def estimated_cycles(text: str, layers: Iterable[str] = ()) -> tuple[tuple[str, int], ...]:
-    """Return the clock cycles of each layer that the compiler estimates, most cycles first.
+def collectives(text):
+    """Return the exchanges between chips in a compiled program, with their bytes unpadded."""
+    found = []
+    for arrays, kind in _COLLECTIVE.findall(text):
+        sizes = [array_bytes(array[0].split("{")[0]) for array in _ARRAY.finditer(arrays)]
+        found.append({"kind": kind, "arrays": len(sizes), "bytes": sum(sizes)})
+    return found
 
-    `text` is a compiled program, `layers` are the names of the model's layers. Operations that
-    belong to none of these are summed under the name "other": (("hidden", 9000), ("other", 1200)).
-    """
-    sums: Counter[str] = Counter()
+
+def estimated_cycles(text, layers=()):
+    """Return the clock cycles of each layer that the compiler estimates, most cycles first."""
+    sums = Counter()
     for line in text.splitlines():
         estimate = _CYCLES.search(line)
-        if not estimate:
-            continue
-        cycles = int(estimate["cycles"])
-        if cycles < NO_ESTIMATE:
-            layer = layer_of(_path_of(line), layers) or "other"
-            sums[layer] += cycles
-    return tuple(sums.most_common())
+        if estimate and int(estimate[1]) < NO_ESTIMATE:
+            sums[layer_of(_path_of(line), layers) or "other"] += int(estimate[1])
+    return sums.most_common()
 
 
-def layer_of(path: str, layers: Iterable[str]) -> str:
-    """The name of the layer in the path that JAX gives an operation, or "".
+def layer_of(path, layers):
+    """The name of the model's layer in the path that JAX gives an operation, or "".
 
-    `layers` are the names of the model's own layers. "" is returned if none of them is in the path.
     "jit(step)/transpose(jvp(dense_1))/dot_general" -> "dense_1"
     """
     # The last part is the operation. Of layers within each other, the model's own is outermost.
     *places, _ = path.split("/")
     for part in places:
-        # "transpose(jvp(dense_1))" is "dense_1", going back; "jit(relu)", of JAX's, is no layer.
         name = re.sub(r"^(?:\w+\()+|\)+$", "", part)
+        # "jit(relu)" is a function of JAX's.
         if name in layers and not part.startswith("jit("):
             return name
     return ""
 
 
-def short_name(path: str, layers: Sequence[str]) -> str:
-    """Return a name for an operation that a learner understands.
+def named(row, layers, arguments):
+    """An array with an operation that a learner understands, such as "hidden, going back".
 
-    `path` is JAX's, `layers` are the names of the model's layers:
-    "jit(step)/jvp(hidden)/mul" -> "hidden"
-    "jit(step)/transpose(jvp(hidden))/mul" -> "hidden, going back"
-    "jit(step)/add" -> "add", if it belongs to no layer
+    Of what the step is given, and of copies of it, it is the kind: "weights or optimizer", since
+    the optimizer keeps arrays of the weights' shapes.
     """
-    layer = layer_of(path, layers)
-    if not layer:
-        return path.rsplit("/", 1)[-1]
-    return f"{layer}, going back" if "transpose(" in path else layer
+    path = row["operation"]
+    name = layer_of(path, layers)
+    if re.fullmatch(r"|data\[.*|state\[.*", path):
+        kinds = [kind for kind, array in arguments if array == row["array"]]
+        name = " or ".join(dict.fromkeys(kinds)) or "an argument"
+    elif not name:
+        name = path.rsplit("/", 1)[-1]
+    elif "transpose(" in path:
+        name += ", going back"
+    return {**row, "operation": name}
+
+
+def said(folder):
+    """Compile the job in a folder; return fields of an answer."""
+    job = json.loads((folder / "job.json").read_text())
+    sys.path.append(job["beside"])
+    import child
+    import jax
+
+    model = child.load(folder, job)
+    step, given = child.lowered(model, job)
+    layers = [layer.name for layer in model.layers]
+    effort = {} if job["thorough"] else child.LEAST_EFFORT
+    try:
+        program = step.compile(compiler_options=effort)
+    except jax.errors.JaxRuntimeError as error:
+        answer, arrays = child.overflow(error), arrays_of_overflow(str(error))
+    else:
+        text, memory = program.as_text(), program.memory_analysis()
+        arrays = largest_arrays(text)
+        answer = {
+            "peak_memory": memory.peak_memory_in_bytes,
+            "logical_bytes": given,
+            "padded_bytes": memory.argument_size_in_bytes,
+            "collectives": collectives(text),
+            "cycles": estimated_cycles(text, layers) if job["thorough"] else [],
+        }
+        # The compiler counts the body of a loop once, and its bytes are not those of a whole step.
+        if " while(" not in text:
+            answer["moved"] = program.cost_analysis()["bytes accessed"]
+    given = arguments(model, child.batch_of(job), job["chips"])
+    answer["largest"] = [named(row, layers, given) for row in arrays[:MOST_ARRAYS]]
+    return answer
+
+
+def arguments(model, batch, chips):
+    """What the step is given on one chip, as (kind, array as the compiler writes it)."""
+    import keras
+
+    x, y = (keras.tree.flatten(part) for part in batch)
+    kinds = [
+        ("weights", model.trainable_variables, 1),
+        ("other state", model.non_trainable_variables, 1),
+        ("optimizer", model.optimizer.variables, 1),
+        ("other state", model.metrics_variables, 1),
+        ("inputs", x, chips),
+        ("targets", y, chips),
+    ]
+    return [(kind, _written(array, parts)) for kind, arrays, parts in kinds for array in arrays]
+
+
+def _written(array, parts):
+    """An array as the compiler writes it, of which each chip has one of so many parts."""
+    # "float32" is "f32", and "int32" is "s32".
+    dtype = array.dtype.replace("bool", "pred").replace("uint", "u").replace("int", "s")
+    sides = list(array.shape)
+    if parts > 1:
+        sides[0] //= parts
+    return f"{dtype.replace('float', 'f')}[{','.join(map(str, sides))}]"
+
+
+if __name__ == "__main__":
+    FOLDER = Path(sys.argv[1])
+    (FOLDER / "answer.json").write_text(json.dumps(said(FOLDER)))

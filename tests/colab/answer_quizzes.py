@@ -1,17 +1,16 @@
-"""Show and answer every question of the course in this Python; print what happened as JSON.
+"""Answer every question of the course through its widgets; print what they said as JSON.
 
-python answer_quizzes.py live     through the widgets: values are set, buttons are pressed
-python answer_quizzes.py hidden   ipywidgets cannot be imported: by a call
+python answer_quizzes.py    with ipywidgets 7.7.1, as Colab has it
 """
 
 import json
-import sys
 
+from ipywidgets import Widget
+
+import accel_helpers as ah
 from accel_helpers.course import questions
 
-
-def lessons():
-    return list(dict.fromkeys(question.lesson for question in questions.bank().values()))
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 def right(question):
@@ -29,83 +28,42 @@ def wrong(question):
     return next(letter for letter in question.options if letter not in question.right)
 
 
+def box_of(shown):
+    """Give the box that a notebook shows, and its questions' fields."""
+    box = Widget.widgets[shown._repr_mimebundle_()[WIDGET_VIEW]["model_id"]]
+    return box, [child for child in box.children if "accel-question" in child._dom_classes]
+
+
 def fill(field, given):
     """Set the values of a question's widgets as a learner does."""
     for child in field.children:
-        name = type(child).__name__
-        if name == "RadioButtons":
-            child.value = given or None
-        elif name == "Checkbox":
+        kind = type(child).__name__
+        if kind == "Checkbox":
             child.value = child.description[0] in given
-        elif name == "Text":
+        elif kind == "RadioButtons":
+            child.value = given or None
+        elif kind == "Text":
             child.value = given
 
 
-def told(field, given):
-    """Answer a question of a form and give what it says."""
-    fill(field, given)
+def told(question):
+    """Say what a question tells who gives no answer, a wrong one and the right one."""
+    _, (field,) = box_of(ah.course.show_quiz(question.id))
     (button,) = (child for child in field.children if type(child).__name__ == "Button")
-    button.click()
-    return field.children[-1].value
-
-
-def fields(box):
-    return [child for child in box.children if "accel-question" in child._dom_classes]
-
-
-def instances():
-    """Give all widgets that there are, by their model's id."""
-    from ipywidgets.widgets import widget
-
-    return getattr(widget, "_instances", None) or widget.Widget.widgets
-
-
-def live(ah):
-    import ipywidgets
-
-    shown, answered = {}, {}
-    for lesson in lessons():
-        asked = [q for q in questions.bank().values() if q.lesson == lesson]
-        bundle = ah.course.show_quiz(*(q.id for q in asked))._repr_mimebundle_()
-        view = bundle.pop("application/vnd.jupyter.widget-view+json")
-        box = instances()[view["model_id"]]
-        shown[lesson] = bundle
-        for question, field in zip(asked, fields(box), strict=True):
-            given = ("", wrong(question), right(question))
-            answered[question.id] = [told(field, each) for each in given]
-    paper = ah.course.draw_exam(1)
-    view = paper._repr_mimebundle_()["application/vnd.jupyter.widget-view+json"]
-    box = instances()[view["model_id"]]
-    for question, field in zip(paper.questions, fields(box), strict=True):
-        fill(field, right(question))
-    button, result = box.children[-2:]
-    button.click()
-    return {
-        "ipywidgets": ipywidgets.__version__,
-        "shown": shown,
-        "answered": answered,
-        "exam": result.value,
-    }
-
-
-def hidden(ah):
-    sys.modules["ipywidgets"] = None  # an import of it fails from here on
-    shown = {lesson: ah.course.show_quiz(lesson)._repr_mimebundle_() for lesson in lessons()}
-    answered = {
-        name: [str(ah.course.answer(name, each(question))) for each in (wrong, right)]
-        for name, question in questions.bank().items()
-    }
-    paper = ah.course.draw_exam(1)
-    answers = {place: right(question) for place, question in enumerate(paper.questions, 1)}
-    return {
-        "shown": shown,
-        "answered": answered,
-        "exam": str(ah.course.hand_in(1, answers)),
-        "paper": paper._repr_mimebundle_(),
-    }
+    said = []
+    for given in ("", wrong(question), right(question)):
+        fill(field, given)
+        button.click()
+        said.append(field.children[-1].value)
+    return said
 
 
 if __name__ == "__main__":
-    import accel_helpers as ah
-
-    print(json.dumps({"live": live, "hidden": hidden}[sys.argv[1]](ah)))
+    answers = {question.id: told(question) for question in questions.bank().values()}
+    paper = ah.course.draw_exam(1)
+    box, fields = box_of(paper)
+    for question, field in zip(paper.questions, fields, strict=True):
+        fill(field, right(question))
+    button, result = box.children[-2:]
+    button.click()
+    print(json.dumps({"answers": answers, "exam": result.value}))

@@ -1,4 +1,4 @@
-"""Sessions on the replicas, whose outputs are compared as the notebook tools do."""
+"""Sessions on the replicas of Colab's runtimes."""
 
 import fcntl
 import socket
@@ -16,26 +16,14 @@ def closed_port():
         yield held.getsockname()[1]
 
 
-@pytest.fixture(params=replica.RUNTIMES, ids=lambda runtime: runtime.name)
+@pytest.fixture(params=[replica.CPU, replica.TPU], ids=lambda runtime: runtime.name)
 def colab(request, required, tmp_path, closed_port):
-    """Start a session on a replica of one of Colab's runtimes, without the course's library."""
-    yield from started(request.param, required, tmp_path, closed_port)
-
-
-@pytest.fixture
-def past_colab(required, tmp_path, closed_port):
-    """Start a session on a replica of a past runtime."""
-    yield from started(replica.PAST, required, tmp_path, closed_port)
-
-
-def started(runtime, required, tmp_path, closed_port):
-    """One test at a time has a replica: another process of the suite would find its library."""
+    """Start a session on a replica of a runtime, without the course's library."""
     try:
-        python = replica.make(runtime)
+        python = replica.make(request.param)
     except replica.NoReplica as reason:
         required(str(reason))
-    home = tmp_path / "home"
-    home.mkdir()
-    with open(replica.KEPT / f".{runtime.name}.used", "w") as lock:
+    # One test at a time has a replica: another process of the suite would find its library.
+    with open(replica.KEPT / f".{request.param.name}.used", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        yield Colab(runtime, python, home, closed_port)
+        yield Colab(request.param, python, tmp_path, closed_port)

@@ -9,8 +9,9 @@ import subprocess
 import kernel  # of tools
 import replica
 
-OURS = "accel-helpers"
 CELL_SECONDS = 600
+DROPPED = ("ACCEL_", "COLAB_", "JAX_", "JPY_", "KERAS_", "PIP_", "PYTEST_", "PYTHON", "TF_",
+           "TPU_", "VERTEX_", "VIRTUAL_", "XLA_")  # fmt: skip
 
 
 class Colab:
@@ -19,11 +20,9 @@ class Colab:
     def __init__(self, runtime, python, home, closed_port):
         self.runtime, self.python, self.home = runtime, python, home
         (self.site,) = python.parents[1].glob("lib/python3.*/site-packages")
-        dropped = ("ACCEL_", "COLAB_", "JAX_", "JPY_", "KERAS_", "PIP_", "PYTEST_", "PYTHON",
-                   "TF_", "TPU_", "VERTEX_", "VIRTUAL_", "XLA_")  # fmt: skip
         refusing = f"http://127.0.0.1:{closed_port}"
         self.environment = {
-            **{k: v for k, v in os.environ.items() if not k.upper().startswith(dropped)},
+            **{k: v for k, v in os.environ.items() if not k.upper().startswith(DROPPED)},
             **runtime.variables,
             "HOME": str(home),
             "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}",
@@ -38,7 +37,7 @@ class Colab:
 
     def packages(self):
         found = importlib.metadata.distributions(path=[str(self.site)])
-        return {d.metadata["Name"]: d.version for d in found}
+        return {each.metadata["Name"]: each.version for each in found}
 
     def run(self, notebook, folder):
         """Run all cells of a notebook in a fresh kernel; give what failed, or None."""
@@ -46,13 +45,10 @@ class Colab:
 
     def answer(self, *words):
         """Run a script with this working tree's library; give the JSON that it prints."""
-        return said([self.python, *words], self.home, self.environment)
-
-
-def said(words, folder, environment):
-    environment = {**environment, "PYTHONPATH": str(replica.ROOT)}
-    words = list(map(str, words))
-    done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert not done.stderr.strip(), "a notebook would show this in red"
-    return json.loads(done.stdout)
+        environment = {**self.environment, "PYTHONPATH": str(replica.ROOT)}
+        done = subprocess.run(
+            [self.python, *words], cwd=self.home, env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        assert not done.stderr.strip(), "a notebook would show this in red"
+        return json.loads(done.stdout)
