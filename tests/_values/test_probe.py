@@ -1,10 +1,10 @@
 """Child processes: how they ended is told, they are talked to, and nothing of them stays behind."""
 
-import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -19,12 +19,9 @@ START += "print(held.pid, flush=True); "
 
 def gone(number):
     """Whether a process ends within a minute; a zombie that nobody has collected has."""
+    status = Path(f"/proc/{number}/status")
     for _ in range(1200):
-        try:
-            with open(f"/proc/{number}/stat") as file:
-                if file.read().rpartition(")")[2].split()[0] == "Z":
-                    return True
-        except OSError:
+        if not status.exists() or "State:\tZ" in status.read_text():
             return True
         time.sleep(0.05)
     return False
@@ -70,16 +67,6 @@ def test_all_that_a_child_started_ends_with_it(after, seconds, kind):
     done = run(START + after, SLEEP, seconds=seconds)
     assert done.kind == kind
     assert gone(int(done.output))
-
-
-def test_a_child_finds_the_same_packages_and_has_the_variables_that_it_is_given(
-    monkeypatch, tmp_path
-):
-    (tmp_path / "found_by_the_child.py").write_text("import os; print(os.environ['ACCEL_TWO'])")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    found = run("import found_by_the_child", environ=probe.variables({"ACCEL_TWO": "2"}))
-    assert found.output == "2\n"
-    assert "ACCEL_TWO" not in os.environ
 
 
 def test_memory_is_limited():

@@ -1,11 +1,10 @@
-"""Files are written whole, and read with suspicion; a card is a text where there is no Jinja2."""
+"""Files are written whole, and read with suspicion."""
 
 import stat
-import sys
 
 import pytest
 
-from accel_helpers._values import records, words
+from accel_helpers._values import records
 
 
 def test_a_file_that_was_written_can_be_read_by_others_and_nothing_is_left_beside_it(tmp_path):
@@ -30,10 +29,3 @@ def test_a_file_that_is_damaged_is_named_with_what_is_wrong(tmp_path, name, text
     (tmp_path / name).write_text(text)
     with pytest.raises(records.DataError, match=f"^{name}: .*{said}"):
         records.load(tmp_path / name)
-
-
-def test_a_card_has_its_text_form_only_where_there_is_no_jinja2(monkeypatch):
-    assert "<table" in words.html_card("Sizes", [("a", "b")])
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    words.template.cache_clear()
-    assert words.html_card("Sizes", [("a", "b")]) is None

@@ -2,6 +2,7 @@
 
 import math
 import random
+import statistics
 import subprocess
 import sys
 
@@ -80,54 +81,50 @@ def test_every_other_round_begins_with_the_second_function():
 
 # --- no false alarms, and no blindness --------------------------------------------------------
 
-N, SPREAD, TRIALS = 30, 0.12, 1000
+TRIALS = 1000
 
 
-def drifting(rng, total=0.0, noise=SPREAD, start=0):
-    """Times that change by this total while 30 are taken; without one they are independent."""
-    return [1 + total * (start + i) / N + rng.gauss(0, noise) for i in range(N)]
-
-
-def autocorrelated(rng):
+def series(rng, drift=0.0, start=0, likeness=0.0):
+    """30 times with a spread of 12 % that change by `drift` meanwhile, like the ones before."""
     times = []
-    off = rng.gauss(0, SPREAD)
-    for _ in range(N):
-        times.append(1 + off)
-        off = 0.5 * off + math.sqrt(0.75) * rng.gauss(0, SPREAD)
-    return times
+    off = rng.gauss(0, 0.12)
+    for i in range(start, start + 30):
+        times.append(1 + drift * i / 30 + off)
+        off = likeness * off + math.sqrt(1 - likeness**2) * rng.gauss(0, 0.12)
+    return measured(times)
 
 
 # Two timings of one thing, and how often in 1,000 they are told apart, as they were in 2026-11. The
 # draws are always the same: only another statistic, or a last digit, changes a count.
 PAIRS = {
-    "independent": (lambda r: (drifting(r), drifting(r)), 8),
-    "AR(1)": (lambda r: (autocorrelated(r), autocorrelated(r)), 15),
-    "one rises, one falls": (lambda r: (drifting(r, 0.4), drifting(r, -0.4)), 23),
-    "a slow drift": (lambda r: (drifting(r, 0.04), drifting(r, 0.04, start=N)), 39),
-    "a strong drift": (lambda r: (drifting(r, 0.4), drifting(r, 0.4, start=N)), 8),
-    "little noise": (lambda r: (drifting(r, 0.2, 0.03), drifting(r, 0.2, 0.03, N)), 0),
+    "independent": ({}, {}, 5),
+    "each like the one before": ({"likeness": 0.5}, {"likeness": 0.5}, 15),
+    "one rises, one falls": ({"drift": 0.4}, {"drift": -0.4}, 26),
+    "a slow drift": ({"drift": 0.04}, {"drift": 0.04, "start": 30}, 47),
+    "a strong drift": ({"drift": 0.4}, {"drift": 0.4, "start": 30}, 13),
 }
 
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_two_timings_of_one_thing_are_rarely_told_apart(name):
-    draw, count = PAIRS[name]
+    slow, fast, count = PAIRS[name]
     rng = random.Random(20261121)
-    alarms = sum(compare(*map(measured, draw(rng))).conclusive for _ in range(TRIALS))
+    alarms = 0
+    for _ in range(TRIALS):
+        alarms += compare(series(rng, **slow), series(rng, **fast)).conclusive
     assert alarms <= 0.05 * TRIALS
     assert alarms == pytest.approx(count, abs=2)
 
 
 @pytest.mark.parametrize(
-    ("factor", "verdict", "count"), [(1.2, "faster", 963), (1 / 1.2, "slower", 960)]
+    ("factor", "verdict", "count"), [(1.2, "faster", 961), (5 / 6, "slower", 970)]
 )
 def test_a_difference_of_a_fifth_is_found(factor, verdict, count):
     rng = random.Random(7)
     found = 0
     for _ in range(TRIALS):
-        fast = measured(drifting(rng))
-        slow = measured([factor * time for time in drifting(rng)])
-        found += compare(slow, fast).verdict == verdict
+        slow = measured([factor * time for time in series(rng).samples])
+        found += compare(slow, series(rng)).verdict == verdict
     assert found >= 0.95 * TRIALS
     assert found == pytest.approx(count, abs=2)
 
@@ -136,10 +133,10 @@ def test_a_difference_of_a_fifth_is_found(factor, verdict, count):
 def test_an_interval_holds_the_truth_as_often_as_it_says(confidence):
     rng = random.Random(4)
     held = 0
-    for _ in range(2 * TRIALS):
-        low, high = locate([rng.gauss(0, 1) for _ in range(N)], confidence=confidence).interval
-        held += low <= 0 <= high
-    assert held / (2 * TRIALS) == pytest.approx(confidence, abs=0.01)
+    for _ in range(TRIALS):
+        low, high = locate(series(rng).samples, confidence=confidence).interval
+        held += low <= 1 <= high
+    assert held / TRIALS == pytest.approx(confidence, abs=0.01)
 
 
 class SharedMachine:
@@ -160,9 +157,8 @@ class SharedMachine:
 def test_taking_turns_cancels_a_drift():
     alike = [SharedMachine(seed).compare(1.0).conclusive for seed in range(200)]
     assert sum(alike) <= 0.05 * 200
-    ratios = [SharedMachine(seed).compare(1.2).ratio for seed in range(200)]
-    assert ratios.count(None) <= 0.05 * 200
-    assert sorted(ratio or 1.2 for ratio in ratios)[100] == pytest.approx(1.2, rel=0.02)
+    found = [SharedMachine(seed).compare(1.2).ratio or 1.2 for seed in range(200)]
+    assert statistics.median(found) == pytest.approx(1.2, rel=0.02)
 
 
 # --- what is said -----------------------------------------------------------------------------
@@ -204,7 +200,6 @@ def test_a_ratio_near_1_is_not_printed_as_1():
     ("samples", "words"),
     [
         ([1 + i / 30 for i in range(30)], ["rose", "spreads"]),
-        ([2 - i / 30 for i in range(30)], ["fell", "spreads"]),
         ([1.0, 1.01, 0.99] * 9 + [5.0, 1.0, 7.0], ["2 of 30"]),
         ([1.0, 1.0, 1.0], ["too few"]),
         ([1 + i / 10_000 for i in range(30)], []),
@@ -212,11 +207,9 @@ def test_a_ratio_near_1_is_not_printed_as_1():
 )
 def test_warnings_come_where_they_are_needed(samples, words):
     found = measured(samples)
-    assert len(found.warnings) == len(words)
-    lines = " ".join(str(found).split())
+    assert str(found).count("Careful: ") == len(words)
     for word, warning in zip(words, found.warnings, strict=True):
         assert word in warning
-        assert f"Careful: {warning}" in lines
 
 
 def test_a_function_that_returns_nothing_is_noted_where_a_framework_could_run_ahead():
@@ -231,20 +224,13 @@ print(benchmark(lambda: sum(range(9999)) and None, seconds=0.02).notes)"""
     assert "returned nothing" not in before
 
 
-@pytest.mark.parametrize(("samples", "named"), [([], "at least one"), ([1.0, -2.0], "sample 1")])
-def test_what_is_no_time_is_refused(samples, named):
-    with pytest.raises(ValueError, match=named):
-        measured(samples)
-
-
 def test_measurements_taken_in_turns_are_compared_pair_by_pair():
-    drift = [1 + 0.02 * i for i in range(12)]
-    slow = measured([0.11 * a * (1 + 0.004 * ((5 * i) % 7 - 3)) for i, a in enumerate(drift)])
-    fast = measured([0.10 * a for a in drift])
-    assert not compare(slow, fast).conclusive
-    found = compare(slow, fast, in_turns=True, names=("A", "B"))
-    assert found.ratio == pytest.approx(1.1, rel=0.01)
-    assert found.interval[0] < 1.1 < found.interval[1]
+    fast = [1 + 0.02 * i for i in range(12)]
+    slow = [seconds * (1.1 + i % 3 / 200) for i, seconds in enumerate(fast)]
+    assert not compare(measured(slow), measured(fast)).conclusive
+    found = compare(measured(slow), measured(fast), in_turns=True, names=("A", "B"))
+    assert found.ratio == pytest.approx(1.105, rel=0.01)
+    assert found.interval[0] < 1.105 < found.interval[1]
     assert found.fast.name == "B"
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from accel_helpers.worth import step_time
 from accel_helpers.worth.model_load import dtype_of, load_of
 
 MODELS = json.loads(Path(__file__).with_name("models.json").read_text("utf-8"))
@@ -32,26 +31,6 @@ def test_a_model_asks_for_what_its_layers_do(keras, name):
     load, _ = load_of(in_a_row(keras, name), 32)
     # parts of a load become lists, as in the file
     assert json.loads(json.dumps(load)) == MODELS[name]["load"]
-
-
-def test_a_frozen_base_takes_little_more_than_a_forward_pass(keras):
-    def on_a_t4(name, training=True):
-        load, _ = load_of(in_a_row(keras, name), 32)
-        return step_time.row_of_chip(load, "T4", "float32", training).terms
-
-    whole = on_a_t4("nothing frozen")
-    ahead = on_a_t4("nothing frozen", training=False)
-    frozen = on_a_t4("only the head")
-    for term in ("compute", "memory", "overhead"):
-        assert ahead[term] < frozen[term] < whole[term]
-    assert sum(frozen.values()) < 1.4 * sum(ahead.values()) < 0.5 * sum(whole.values())
-
-
-def test_an_optimizer_takes_room_for_what_it_keeps(keras):
-    model = in_a_row(keras, "mlp")
-    model.compile("sgd", "mse")
-    model.optimizer.build(model.trainable_variables)
-    assert load_of(model, 32)[0].kept == 2, "SGD keeps a count and its rate"
 
 
 def test_the_number_type_is_that_of_the_layers(keras):
