@@ -129,14 +129,16 @@ def test_a_difference_of_a_fifth_is_found(factor, verdict, count):
     assert found == pytest.approx(count, abs=2)
 
 
-@pytest.mark.parametrize("confidence", [0.95, 0.99])
-def test_an_interval_holds_the_truth_as_often_as_it_says(confidence):
+def test_an_interval_holds_the_truth_as_often_as_it_says():
     rng = random.Random(4)
-    held = 0
+    of_one = of_pairs = 0
     for _ in range(TRIALS):
-        low, high = locate(series(rng).samples, confidence=confidence).interval
-        held += low <= 1 <= high
-    assert held / TRIALS == pytest.approx(confidence, abs=0.01)
+        low, high = locate(series(rng).samples).interval
+        of_one += low <= 1 <= high
+        low, high = compare(series(rng), series(rng), in_turns=True).interval
+        of_pairs += low <= 1 <= high
+    assert of_one / TRIALS == pytest.approx(0.95, abs=0.02)
+    assert of_pairs / TRIALS == pytest.approx(0.99, abs=0.01)
 
 
 class SharedMachine:
@@ -149,16 +151,15 @@ class SharedMachine:
     def run(self, work):
         self.now += work * (1 + 1.6 * self.now) * (1 + self.random.gauss(0, 0.05))
 
-    def compare(self, ratio):
-        slow = 0.010 * ratio
-        return compare(lambda: self.run(slow), lambda: self.run(0.010), clock=lambda: self.now)
+    def compare(self):
+        return compare(lambda: self.run(0.012), lambda: self.run(0.010), clock=lambda: self.now)
 
 
 def test_taking_turns_cancels_a_drift():
-    alike = [SharedMachine(seed).compare(1.0).conclusive for seed in range(200)]
-    assert sum(alike) <= 0.05 * 200
-    found = [SharedMachine(seed).compare(1.2).ratio or 1.2 for seed in range(200)]
-    assert statistics.median(found) == pytest.approx(1.2, rel=0.02)
+    # one after the other would be 1.5
+    ratios = [SharedMachine(seed).compare().ratio or 0.0 for seed in range(100)]
+    assert ratios.count(0.0) <= 5
+    assert statistics.median(ratios) == pytest.approx(1.2, rel=0.02)
 
 
 # --- what is said -----------------------------------------------------------------------------
