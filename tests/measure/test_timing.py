@@ -5,6 +5,7 @@ import random
 import statistics
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 
@@ -62,10 +63,11 @@ def test_a_slow_function_is_called_no_more_often_than_it_has_samples():
     assert device.orders == 1 + len(found.samples), "the first call is none"
 
 
-@pytest.mark.parametrize(("work", "samples"), [(1.0, 12), (4.0, 5), (10.0, 2)])
-def test_a_box_of_twelve_seconds_ends_when_it_is_full(work, samples):
-    found = LateDevice(work).benchmark(seconds=12)
-    assert len(found.samples) == pytest.approx(samples, abs=1)
+def test_a_box_of_twelve_seconds_ends_when_it_is_full():
+    assert len(LateDevice(1.0).benchmark(seconds=12).samples) in (11, 12)
+    # five make an interval, and may take up to twice the time
+    assert len(LateDevice(4.0).benchmark(seconds=12).samples) == 5
+    assert len(LateDevice(10.0).benchmark(seconds=12).samples) == 2
 
 
 def test_every_other_round_begins_with_the_second_function():
@@ -142,23 +144,25 @@ def test_an_interval_holds_the_truth_as_often_as_it_says():
 
 
 class SharedMachine:
-    """One clock on a machine that grows slower all the time: it doubles its times meanwhile."""
+    """One clock on a machine that doubles its times meanwhile."""
 
     def __init__(self, seed):
         self.now = 0.0
         self.random = random.Random(seed)
 
     def run(self, work):
-        self.now += work * (1 + 1.6 * self.now) * (1 + self.random.gauss(0, 0.05))
+        noise = self.random.gauss(1, 0.05)
+        self.now += work * noise * (1 + 1.6 * self.now)
 
-    def compare(self):
-        return compare(lambda: self.run(0.012), lambda: self.run(0.010), clock=lambda: self.now)
+    def ratio(self):
+        slow = partial(self.run, 0.012)
+        return compare(slow, partial(self.run, 0.010), clock=lambda: self.now).ratio
 
 
 def test_taking_turns_cancels_a_drift():
-    # one after the other would be 1.5
-    ratios = [SharedMachine(seed).compare().ratio or 0.0 for seed in range(100)]
+    ratios = [SharedMachine(seed).ratio() or 0.0 for seed in range(100)]
     assert ratios.count(0.0) <= 5
+    # one after the other would be 1.5
     assert statistics.median(ratios) == pytest.approx(1.2, rel=0.02)
 
 
@@ -180,37 +184,30 @@ def test_a_ratio_names_the_faster_one_whichever_it_is_and_there_is_none_in_doubt
     assert tuple(each.verdict for each in found) == VERDICTS
 
 
-@pytest.mark.parametrize("in_turns", [False, True])
-def test_a_difference_of_less_than_5_percent_counts_as_none(in_turns):
-    def level(of):
-        return measured([of + i % 3 / 1000 for i in range(6)])
-
-    same = compare(level(1), level(1.01), in_turns=in_turns)
-    assert same.ratio is None
-    assert "less than 5 %" in same.reason
-    assert compare(level(1.07), level(1), in_turns=in_turns).verdict == "faster"
+def test_a_difference_of_less_than_5_percent_counts_as_none():
+    level, one, seven = (measured([of + i % 3 / 1000 for i in range(6)]) for of in (1, 1.01, 1.07))
+    for in_turns in (False, True):
+        same = compare(one, level, in_turns=in_turns)
+        assert same.ratio is None
+        assert "less than 5 %" in same.reason
+        assert compare(seven, level, in_turns=in_turns).verdict == "faster"
 
 
 def test_a_ratio_near_1_is_not_printed_as_1():
-    said = {1.06: "1.06", 0.93: "0.93", 2.04: "2", 31.4: "31", 187: "187"}
-    for ratio, text in said.items():
+    for ratio, text in [(1.06, "1.06"), (0.93, "0.93"), (31.4, "31"), (187, "187")]:
         assert compare(measured([ratio] * 6), measured([1.0] * 6)).times == text
 
 
-@pytest.mark.parametrize(
-    ("samples", "words"),
-    [
-        ([1 + i / 30 for i in range(30)], ["rose", "spreads"]),
-        ([1.0, 1.01, 0.99] * 9 + [5.0, 1.0, 7.0], ["2 of 30"]),
-        ([1.0, 1.0, 1.0], ["too few"]),
-        ([1 + i / 10_000 for i in range(30)], []),
-    ],
-)
-def test_warnings_come_where_they_are_needed(samples, words):
-    found = measured(samples)
-    assert str(found).count("Careful: ") == len(words)
-    for word, warning in zip(words, found.warnings, strict=True):
-        assert word in warning
+def test_warnings_come_where_they_are_needed():
+    rose, spreads = measured([1 + i / 30 for i in range(30)]).warnings
+    assert "rose" in rose
+    assert "spreads" in spreads
+    (late,) = measured([1.0, 1.01, 0.99] * 9 + [5.0, 1.0, 7.0]).warnings
+    assert "2 of 30" in late
+    few = measured([1.0, 1.0, 1.0])
+    assert "too few" in few.warnings[0]
+    assert f"Careful: {few.warnings[0]}" in " ".join(str(few).split())
+    assert not measured([1 + i / 10_000 for i in range(30)]).warnings
 
 
 def test_a_function_that_returns_nothing_is_noted_where_a_framework_could_run_ahead():
@@ -235,7 +232,8 @@ def test_measurements_taken_in_turns_are_compared_pair_by_pair():
     assert found.fast.name == "B"
 
 
-@pytest.mark.parametrize("in_turns", [False, True])
-def test_fewer_than_five_samples_decide_nothing(in_turns):
+def test_fewer_than_five_samples_decide_nothing():
     slow = measured([9.0, 9.0])
-    assert not compare(slow, measured([1.0, 1.0]), in_turns=in_turns).conclusive
+    fast = measured([1.0, 1.0])
+    assert not compare(slow, fast).conclusive
+    assert not compare(slow, fast, in_turns=True).conclusive

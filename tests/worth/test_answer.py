@@ -42,19 +42,14 @@ def test_what_pays_follows_from_factor_set_up_and_length(name):
     assert [each / 60 for each in found.row.pays_from] == pytest.approx(case["minutes"], rel=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("here", "epochs", "verdict"),
-    [
-        (1.0, 40, "worth it"),
-        (1.0, 1, "not worth it"),
-        (0.02, 225, "the interval holds both"),
-    ],
-)
-def test_a_free_chip_goes_before_one_that_costs_money(here, epochs, verdict):
-    found = beside(here, epochs)
-    assert found.row.chip == "T4"
-    assert found.row.price == "free"
-    assert found.verdict == verdict
+def test_a_free_chip_goes_before_one_that_costs_money():
+    hours, minute, unsure = beside(1.0, 40), beside(1.0, 1), beside(0.02, 225)
+    assert hours.verdict == "worth it"
+    assert minute.verdict == "not worth it"
+    assert unsure.verdict == "the interval holds both"
+    for found in (hours, minute, unsure):
+        assert found.row.chip == "T4"
+        assert found.row.price == "free"
 
 
 def test_a_chip_without_room_says_which_batch_would_fit():
@@ -66,25 +61,24 @@ def test_a_chip_without_room_says_which_batch_would_fit():
     assert beside(60.0, load=LARGE, chips=("T4",)).verdict == "cannot be told yet"
 
 
-@pytest.mark.parametrize(("gpu", "verdict"), [(0.1, "worth it"), (2.0, "not worth it")])
-def test_what_raced_stands_first_as_measured_and_decides(gpu, verdict):
-    slow = Measurement.from_samples([1.0] * 9, name="cpu")
-    fast = Measurement.from_samples([gpu] * 9, name="gpu")
-    found = beside(1.0).raced(compare(slow, fast))
-    assert [row.chip for row in found.rows] == ["GPU", *CHIPS]
-    assert found.row.measured
-    assert found.verdict == verdict
+def test_what_raced_stands_first_as_measured_and_decides():
+    cpu = Measurement.from_samples([1.0] * 9, name="cpu")
+    for seconds, verdict in [(0.1, "worth it"), (2.0, "not worth it")]:
+        gpu = Measurement.from_samples([seconds] * 9, name="gpu")
+        found = beside(1.0).raced(compare(cpu, gpu))
+        assert [row.chip for row in found.rows] == ["GPU", *CHIPS]
+        assert found.row.measured
+        assert found.verdict == verdict
 
 
-@pytest.mark.parametrize("host", [1e-5, 1e-3, 9e-3])
-def test_a_forecast_holds_feeding_as_it_is_here_and_is_never_above_the_ceiling(host):
-    for row in forecasts():
-        seconds, low, high = row.step
-        with_feeding = fed(row, taking(0.01), taking(host))
-        whole, least, most = with_feeding.step
-        assert whole == pytest.approx(seconds + host)
-        assert sum(with_feeding.terms.values()) == pytest.approx(whole)
-        assert most / whole == pytest.approx(high / seconds), "as wide as the promised interval"
-        assert least >= 0.999 * whole * low / seconds
-        slowest, fastest = with_feeding.faster
-        assert 0 < slowest <= fastest <= 1.1 * 0.01 / host
+def test_a_forecast_holds_feeding_as_it_is_here_and_is_never_above_the_ceiling():
+    here = taking(0.01)
+    for host in (1e-5, 1e-3, 9e-3):
+        for row in forecasts():
+            alone, _, longest_alone = row.step
+            found = fed(row, here, taking(host))
+            whole, _, longest = found.step
+            assert whole == pytest.approx(alone + host)
+            assert sum(found.terms.values()) == pytest.approx(whole)
+            assert longest / whole == pytest.approx(longest_alone / alone)
+            assert found.faster[1] <= 1.1 * 0.01 / host
