@@ -1,14 +1,30 @@
-"""Files that are written: whole, and for others to read."""
+"""Files are written whole, and read with suspicion."""
 
 import stat
 
-from accel_helpers._values.records import write_whole
+import pytest
+
+from accel_helpers._values import records
 
 
 def test_a_file_that_was_written_can_be_read_by_others_and_nothing_is_left_beside_it(tmp_path):
     path = tmp_path / "card.json"
-    write_whole(path, "first")
-    write_whole(path, "second")
+    records.write_whole(path, "first")
+    records.write_whole(path, "second")
     assert path.read_text() == "second"
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.json", '{"cut', "not valid JSON"),
+        ("a.toml", "cut =", "not valid TOML"),
+        ("a.json", " " * 5_000_001, "larger than 5,000,000 bytes"),
+    ],
+)
+def test_a_file_that_is_damaged_is_named_with_what_is_wrong(tmp_path, name, text, said):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(records.DataError, match=f"^{name}: .*{said}"):
+        records.load(tmp_path / name)
