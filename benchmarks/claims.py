@@ -120,7 +120,8 @@ class Machine:
     """A machine that is made up, and grows slower on a clock of its own."""
 
     def __init__(self, drift, seed):
-        self.drift, self.now = drift, 0.0
+        self.drift = drift
+        self.now = 0.0
         self.random = random.Random(seed)
 
     def clock(self):
@@ -188,7 +189,8 @@ def of_backend(count=IMAGES, batch_sizes=BATCH_SIZES, rounds=ROUNDS, runs=10, **
 
     backend.choose()
     images = load_images(count)
-    x, y = (images.x_train / 255).astype("float32"), images.y_train
+    x = (images.x_train / 255).astype("float32")
+    y = images.y_train
     part = slice(count // 4)
     return {
         "images": {"name": images.name, "count": count},

@@ -61,7 +61,8 @@ def fields(line, names):
 
 
 def too_fast(row):
-    load, dtype = row.args["load"], row.args["dtype"]
+    load = row.args["load"]
+    dtype = row.args["dtype"]
     done = (3 if row.args["training"] else 1) * load.product_flops
     done /= WINOGRAD if dtype == "float32" else 1
     judge = hardware.judge(flops=done, seconds=row.seconds, accelerator=row.chip, dtype=dtype)

@@ -108,8 +108,10 @@ def sources(rows, told):
     for row in rows:
         by_source[row.source].append(row)
     for name, own in sorted(by_source.items()):
-        of, score = told[own[0].id], judging.score(own)
-        error, held = score["median error"], without_interval(score)
+        of = told[own[0].id]
+        score = judging.score(own)
+        error = score["median error"]
+        held = without_interval(score)
         yield [name, of["repo"], of["licence"], len(own), error, held]
 
 
@@ -125,9 +127,9 @@ PAGE = """\
 constants were fitted on {fit.made_on} to {fit.rows:,} published measurements of three sources
 (`tools/published.csv`), and to no row of this page. They were first committed before we had
 looked at any of these rows (commit 43f7b2d), and fitted again once, since 22 of the fitted rows
-had wrong counts of operations (those of ten RegNetY and ResNeXt-152). No row was dropped but by the rules in
-`benchmarks/forecast.py`, written before, too. This page is made by
-`python -m benchmarks.forecast_page`.
+had wrong counts of operations: those of ten RegNetY and ResNeXt-152 had the layers of another
+depth. No row was dropped but by the rules in `benchmarks/forecast.py`, written before, too. This
+page is made by `python -m benchmarks.forecast_page`.
 
 ## The score
 

@@ -27,7 +27,8 @@ def page():
     result = json.loads(RESULTS.read_text("utf-8"))
     backends = result["backends"]
     sizes = list(backends["jax"]["training"])
-    training, epochs = [], []
+    training = []
+    epochs = []
     for name, found in backends.items():
         for way in found["training"][sizes[0]]:
             cells = [cell(found["training"][size], way) for size in sizes]

@@ -4,12 +4,11 @@
 in which the arithmetic takes most of an epoch. Thirty were written by people who had not seen the
 library, two that run eagerly by its authors; each bottleneck was checked by hand.
 
-python -m benchmarks.profile [--only NAME]  profile each of them, measure each promised gain again
-python -m benchmarks.profile --busy         ten of them by lot, beside a busy loop
-python -m benchmarks.profile --page         docs/profile.md from what these stored
+python -m benchmarks.profile [NAME ...]  profile each of them, measure each promised gain again
+python -m benchmarks.profile --busy      ten of them by lot, beside a busy loop
+python -m benchmarks.profile --page      docs/profile.md from what these stored
 """
 
-import argparse
 import importlib
 import json
 import os
@@ -98,7 +97,8 @@ def plain_fit(make_model, given, profile=None):
 
     from accel_helpers.machine import backend
 
-    given, model = {**given, "verbose": 0}, make_model()
+    given = {**given, "verbose": 0}
+    model = make_model()
     make = given["x"]
     if callable(make) and not hasattr(make, "shape"):
         given["x"] = (batch for _ in iter(int, 1) for batch in make())
@@ -129,10 +129,10 @@ def run(chosen, loops=0):
         framework = re.search(r'BACKEND = "(\w+)"', (TRAININGS / f"{name}.py").read_text())[1]
         other = OTHERS[framework]
         busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(loops)]
-        found = {"name": name, "loops": loops, **in_process(name, framework)}
+        found = {"name": name, "loops": loops, **in_process("--here", name, framework)}
         if f"KERAS_BACKEND={other}" in found["tried"]:
             found["elsewhere"] = [
-                in_process(name, framework, "--epoch") / in_process(name, other, "--epoch")
+                in_process("--epoch", name, framework) / in_process("--epoch", name, other)
                 for _ in range(PAIRS)
             ]
         for process in busy:
@@ -144,9 +144,9 @@ def run(chosen, loops=0):
         print(found, flush=True)
 
 
-def in_process(name, framework, *options):
-    """Return what a process of its own says of a training on one backend."""
-    command = [sys.executable, "-m", "benchmarks.profile", "--here", name, *options]
+def in_process(question, name, framework):
+    """What a process of its own says of a training on one backend."""
+    command = [sys.executable, "-m", "benchmarks.profile", question, name]
     environ = {**os.environ, "KERAS_BACKEND": framework}
     ran = subprocess.run(command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, check=True)
     return json.loads(ran.stdout.splitlines()[-1])
@@ -209,7 +209,8 @@ def marked(text, right):
 def cells(found):
     """A line of the table."""
     shares = sorted(found["shares"].items(), key=lambda item: -item[1])[:3]
-    promise, again = found.get("gain", ""), ""
+    promise = found.get("gain", "")
+    again = ""
     if promise == "no measurable difference" and found["interval"][1] < 1:
         promise = "slower"
     if "again" in found:
@@ -242,19 +243,20 @@ OTHER = ["training", "change", "times as fast, promised", "by the script"]
 TEXT = """\
 # Does `profile_fit` find it?
 
-{sick[count]} trainings with a bottleneck that was planted or known (six come from public notebooks) and
-{healthy[count]} healthy ones, in which arithmetic takes most of an epoch. Thirty were written by people
-who had not seen the library, and each checked by hand what takes more than half of its time
-(`benchmarks/trainings/`; the figures stand in each file); the two that run eagerly are ours. Each
-ran in a process of its own with 60 seconds, on an AMD EPYC with two virtual cores. (One ran twice:
-`public/02` took four times as long as by hand at first, and five minutes later it did not. Then its
-gain lay just outside, too: 1.35 times, where 1.39 to 2.03 were promised. The rows beside a busy
-loop are older: they are from before all trainings were timed by one clock.)
+{sick[count]} trainings with a bottleneck that was planted or known (six come from public notebooks)
+and {healthy[count]} healthy ones, in which arithmetic takes most of an epoch. Thirty were written
+by people who had not seen the library, and each checked by hand what takes more than half of its
+time (`benchmarks/trainings/`; the figures stand in each file); the two that run eagerly are ours.
+Each ran in a process of its own with 60 seconds, on an AMD EPYC with two virtual cores. (One ran
+twice: `public/02` took four times as long as by hand at first, and five minutes later it did not.
+Then its gain lay just outside, too: 1.35 times, where 1.39 to 2.03 were promised. The rows beside a
+busy loop are older: they are from before all trainings were timed by one clock.)
 
-**On the quiet machine the verdict was right in {sick[right]} of {sick[count]}, with {healthy[wrong]} false alarms in
-{healthy[count]} healthy ones. {quiet[gains]} promised gains, measured again by plain fits, lay in their
-interval. A profile took {quiet[seconds]:.0f} seconds on average.** Beside a loop that keeps one of the two
-cores busy: {busy[right]} of {busy[count]} verdicts, {busy[gains]} gains, {busy[seconds]:.0f} seconds.
+**On the quiet machine the verdict was right in {sick[right]} of {sick[count]}, with
+{healthy[wrong]} false alarms in {healthy[count]} healthy ones. {quiet[gains]} promised gains,
+measured again by plain fits, lay in their interval. A profile took {quiet[seconds]:.0f} seconds on
+average.** Beside a loop that keeps one of the two cores busy: {busy[right]} of {busy[count]}
+verdicts, {busy[gains]} gains, {busy[seconds]:.0f} seconds.
 
 An interval allows for another minute of the same machine: it is 15 % wider at both ends than the
 rounds of its own minute say. The 15 % come from an earlier quiet run with the same trainings: 12 of
@@ -282,26 +284,21 @@ The share of *compilation* is one of the whole training. This page is made by
 """
 
 
-def main():
+def main(words):
     """Do what the command line asks for."""
-    reader = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    reader.add_argument("--page", action="store_true", help="write docs/profile.md")
-    reader.add_argument("--busy", action="store_true", help="ten by lot, beside a busy loop")
-    reader.add_argument("--only", default="", help="a part of a training's name")
-    reader.add_argument("--here", help="the name of one training: in this process")
-    reader.add_argument("--epoch", action="store_true", help="only seconds of its epoch, by fit")
-    asked = reader.parse_args()
-    chosen = [name for name in names() if asked.only in name]
-    if asked.page:
-        PAGE.write_text(page(), "utf-8")
-    elif asked.here:
-        print(json.dumps((epoch_of if asked.epoch else profile_of)(asked.here)))
-    elif asked.busy:
-        sick = [name for name in chosen if not name.startswith("healthy")]
-        run(sorted(random.Random(LOT).sample(sick, TEN)), loops=1)
-    else:
-        run(chosen)
+    match words:
+        case ["--page"]:
+            PAGE.write_text(page(), "utf-8")
+        case ["--here", name]:
+            print(json.dumps(profile_of(name)))
+        case ["--epoch", name]:
+            print(json.dumps(epoch_of(name)))
+        case ["--busy"]:
+            sick = [name for name in names() if not name.startswith("healthy")]
+            run(sorted(random.Random(LOT).sample(sick, TEN)), loops=1)
+        case _:
+            run(words or names())
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

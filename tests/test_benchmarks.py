@@ -78,7 +78,7 @@ def test_every_training_of_a_backend_takes_a_step(keras):
     tried = 0
     for name in profile.names():
         training, make_model, given = profile.loaded(name)
-        if training.BACKEND == keras.backend.backend():
+        if keras.backend.backend() == training.BACKEND:
             x = given["x"]
             is_function = callable(x) and not hasattr(x, "shape")
             batch = given | {"x": x() if is_function else x}

@@ -7,6 +7,7 @@ import keras
 import numpy as np
 from keras.callbacks import *
 from keras.layers import *
+from keras.optimizers import *
 from keras.utils import PyDataset
 
 FROM_LOGITS = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
@@ -47,7 +48,9 @@ class Batches(PyDataset):
 
     def __init__(self, count, size, make, seed=None, **options):
         super().__init__(**options)
-        self.order, self.size, self.make = np.arange(count), size, make
+        self.order = np.arange(count)
+        self.size = size
+        self.make = make
         self.rng = seed and np.random.default_rng(seed)
 
     def __len__(self):

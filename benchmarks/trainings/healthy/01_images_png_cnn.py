@@ -21,7 +21,8 @@ def write_images(root):
     for label, name in enumerate(["stripes", "rings", "checks", "blobs"]):
         os.makedirs(f"{root}/{name}")
         for number in range(300):
-            phase, step = rng.uniform(0, 6), rng.uniform(4, 8)
+            phase = rng.uniform(0, 6)
+            step = rng.uniform(4, 8)
             stripes = np.sin(rows / step * 3 + phase)
             pattern = [
                 stripes,
@@ -40,7 +41,7 @@ def make_model():
         layers.append(Conv2D(filters, 3, padding="same", use_bias=False))
         layers += [BatchNormalization(momentum=0.9), Activation("relu"), MaxPooling2D()]
     layers += [GlobalAveragePooling2D(), Dropout(0.3), Dense(4, "softmax")]
-    return sequential(keras.optimizers.Adam(1e-3), "sparse_categorical_crossentropy", *layers)
+    return sequential(Adam(1e-3), "sparse_categorical_crossentropy", *layers)
 
 
 def case():

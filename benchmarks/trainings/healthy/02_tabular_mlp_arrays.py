@@ -18,7 +18,8 @@ def case():
     features *= rng.uniform(0.1, 20, 64).astype("float32")
     hidden = np.tanh((features / features.std(axis=0)) @ rng.normal(size=(64, 12)) / 6)
     labels = (hidden @ rng.normal(size=12) + 0.3 * rng.normal(size=24000) > 0).astype("float32")
-    mean, variance = features.mean(axis=0), features.var(axis=0)
+    mean = features.mean(axis=0)
+    variance = features.var(axis=0)
     share = float(labels.mean())
 
     def make_model():
@@ -26,7 +27,7 @@ def case():
         for units in (512, 512, 256):
             layers += [Dense(units, "gelu"), Dropout(0.2)]
         layers.append(Dense(1, "sigmoid"))
-        optimizer = keras.optimizers.AdamW(2e-3, weight_decay=1e-4)
+        optimizer = AdamW(2e-3, weight_decay=1e-4)
         metrics = ["accuracy", keras.metrics.AUC()]
         return sequential(optimizer, "binary_crossentropy", *layers, metrics=metrics)
 

@@ -33,7 +33,7 @@ def make_model():
     forward = through(x, Dense(256, "relu"), Dense(64), Dropout(0.1))
     x = LayerNormalization(epsilon=1e-6)(x + forward)
     outputs = through(x, GlobalAveragePooling1D(), Dropout(0.2), Dense(1, "sigmoid"))
-    optimizer = keras.optimizers.Adam(5e-4, clipnorm=1.0)
+    optimizer = Adam(5e-4, clipnorm=1.0)
     return compiled(keras.Model(inputs, outputs), optimizer, "binary_crossentropy")
 
 

@@ -22,7 +22,7 @@ def make_model():
     both = [GlobalAveragePooling2D()(x), through(row, Dense(64, "relu"), Dense(32, "relu"))]
     price = through(both, Concatenate(), Dense(64, "relu"), Dropout(0.1), Dense(1))
     model = keras.Model({"picture": picture, "table": row}, price)
-    return compiled(model, keras.optimizers.Adam(1e-3), "mse", ["mae"])
+    return compiled(model, Adam(1e-3), "mse", ["mae"])
 
 
 def case():

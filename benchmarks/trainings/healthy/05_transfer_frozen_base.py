@@ -54,7 +54,7 @@ def case():
         inputs = Input((96, 96, 3))
         x = base(inputs, training=False)
         outputs = through(x, GlobalAveragePooling2D(), Dense(128, "relu"), Dropout(0.3), Dense(3))
-        return compiled(keras.Model(inputs, outputs), keras.optimizers.RMSprop(1e-3), FROM_LOGITS)
+        return compiled(keras.Model(inputs, outputs), RMSprop(1e-3), FROM_LOGITS)
 
     callbacks = [
         EarlyStopping(monitor="val_accuracy", patience=10, start_from_epoch=5),

@@ -17,7 +17,11 @@ class Windows(PyDataset):
     def __init__(self, folder, first, last, steps, seed, **kwargs):
         super().__init__(**kwargs)
         self.records = [np.load(f"{folder}/{i}.npy", mmap_mode="r") for i in range(5)]
-        self.first, self.last, self.steps, self.seed, self.epoch = first, last, steps, seed, 0
+        self.first = first
+        self.last = last
+        self.steps = steps
+        self.seed = seed
+        self.epoch = 0
 
     def __len__(self):
         return self.steps
@@ -39,7 +43,7 @@ def make_model():
         layers += [Conv1D(filters, 7, padding="same"), BatchNormalization(momentum=0.9)]
         layers += [Activation("relu"), MaxPooling1D(2)]
     layers += [GlobalMaxPooling1D(), Dropout(0.3), Dense(5, "softmax")]
-    return sequential(keras.optimizers.Adam(1e-3), "sparse_categorical_crossentropy", *layers)
+    return sequential(Adam(1e-3), "sparse_categorical_crossentropy", *layers)
 
 
 def case():

@@ -20,9 +20,9 @@ def make_model():
     for _ in range(3):
         y = through(x, Dense(384, "swish"), Dense(384))
         x = through([x, y], Add(), LayerNormalization())
-    schedule = keras.optimizers.schedules.CosineDecay(1e-3, 22 * 30)
+    schedule = schedules.CosineDecay(1e-3, 22 * 30)
     model = keras.Model(inputs, Dense(1)(x))
-    return compiled(model, keras.optimizers.AdamW(schedule), "huber", ["mae"])
+    return compiled(model, AdamW(schedule), "huber", ["mae"])
 
 
 def split(lines):

@@ -28,13 +28,14 @@ def make_model():
         x = block(Concatenate()([UpSampling2D()(x), skipped]), filters)
     model = keras.Model(inputs, Conv2D(1, 1, activation="sigmoid")(x))
     metrics = [keras.metrics.BinaryIoU([1])]
-    return compiled(model, keras.optimizers.Adam(1e-3), "binary_crossentropy", metrics)
+    return compiled(model, Adam(1e-3), "binary_crossentropy", metrics)
 
 
 def case():
     rng = np.random.default_rng(9)
     rows, cols = np.mgrid[0:48, 0:48]
-    centre, radius = rng.uniform(12, 36, (220, 2, 1, 1)), rng.uniform(5, 12, (220, 1, 1))
+    centre = rng.uniform(12, 36, (220, 2, 1, 1))
+    radius = rng.uniform(5, 12, (220, 1, 1))
     masks = (rows - centre[:, 0]) ** 2 + (cols - centre[:, 1]) ** 2 < radius**2
     masks = masks[..., None].astype("float32")
     images = (0.6 * masks + rng.normal(0, 0.4, masks.shape)).astype("float32")
@@ -45,9 +46,11 @@ def case():
             order = draw.permutation(192)
             for start in range(0, 192, 16):
                 chosen = order[start : start + 16]
-                x, y = images[chosen], masks[chosen]
+                x = images[chosen]
+                y = masks[chosen]
                 if draw.random() < 0.5:
-                    x, y = x[:, :, ::-1], y[:, :, ::-1]
+                    x = x[:, :, ::-1]
+                    y = y[:, :, ::-1]
                 yield x, y
 
     callbacks = [

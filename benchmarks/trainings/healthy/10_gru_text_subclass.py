@@ -11,7 +11,8 @@ from benchmarks.trainings.common import *
 
 BACKEND = "jax"
 TRUTH = "compute"
-LENGTH, TOPICS = 48, 6
+LENGTH = 48
+TOPICS = 6
 
 
 class Topics(keras.Model):
@@ -31,7 +32,7 @@ class Topics(keras.Model):
 def make_model():
     model = Topics()
     model(np.zeros((1, LENGTH), "int32"))
-    return compiled(model, keras.optimizers.Adam(4e-3, global_clipnorm=5.0), FROM_LOGITS)
+    return compiled(model, Adam(4e-3, global_clipnorm=5.0), FROM_LOGITS)
 
 
 def case():

@@ -14,7 +14,8 @@ TRUTH = "input"
 
 def write_photos(n_per_class=128):
     rng = np.random.default_rng(0)
-    paths, labels = [], []
+    paths = []
+    labels = []
     for label, name in enumerate(["cats", "dogs"]):
         folder = tempfile.mkdtemp(suffix=name)
         for i in range(n_per_class):

@@ -11,7 +11,9 @@ from benchmarks.trainings.common import *
 
 BACKEND = "tensorflow"
 TRUTH = "input"
-ROWS, WAVELENGTHS, BATCH = 1920, 700, 32
+ROWS = 1920
+WAVELENGTHS = 700
+BATCH = 32
 
 
 def write_csv(path):
@@ -29,7 +31,7 @@ def write_csv(path):
 
 def make_model():
     layers = [Input((WAVELENGTHS,)), Dense(48, "relu"), Dense(16, "relu"), Dense(1)]
-    return sequential(keras.optimizers.Adam(1e-3), "mse", *layers, metrics=["mae"])
+    return sequential(Adam(1e-3), "mse", *layers, metrics=["mae"])
 
 
 def case():
@@ -41,7 +43,8 @@ def case():
             with open(path, newline="") as file:
                 reader = csv.reader(file)
                 next(reader)
-                xs, ys = [], []
+                xs = []
+                ys = []
                 for row in reader:
                     values = np.array([float(v) for v in row], dtype="float64")
                     s = np.log10(1.0 / np.clip(values[1:], 1e-3, None))
@@ -50,6 +53,7 @@ def case():
                     ys.append(values[:1])
                     if len(xs) == BATCH:
                         yield np.array(xs), np.array(ys)
-                        xs, ys = [], []
+                        xs = []
+                        ys = []
 
     return make_model, batches, None, dict(epochs=25, steps_per_epoch=ROWS // BATCH)

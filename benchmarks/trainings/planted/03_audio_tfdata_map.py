@@ -11,7 +11,8 @@ from benchmarks.trainings.common import *
 
 BACKEND = "jax"
 TRUTH = "input"
-RATE, CLASSES = 16000, 6
+RATE = 16000
+CLASSES = 6
 
 
 def write_wavs(n=400):

@@ -40,7 +40,7 @@ class DigitNet(keras.Model):
 def make_model():
     model = DigitNet()
     model.build((None, 28, 28, 1))
-    return compiled(model, keras.optimizers.SGD(0.01, momentum=0.9), FROM_LOGITS)
+    return compiled(model, SGD(0.01, momentum=0.9), FROM_LOGITS)
 
 
 def case():

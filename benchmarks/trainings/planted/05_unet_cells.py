@@ -21,7 +21,8 @@ def block(x, filters):
 
 def make_model(base=12):
     inputs = Input((96, 96, 1))
-    skips, x = [], inputs
+    skips = []
+    x = inputs
     for i in range(3):
         x = block(x, base * 2**i)
         skips.append(x)
@@ -32,7 +33,7 @@ def make_model(base=12):
         x = block(Concatenate()([x, skips[i]]), base * 2**i)
     model = keras.Model(inputs, Conv2D(1, 1, activation="sigmoid")(x))
     metrics = [keras.metrics.BinaryIoU([1])]
-    return compiled(model, keras.optimizers.Adam(1e-3), "binary_crossentropy", metrics)
+    return compiled(model, Adam(1e-3), "binary_crossentropy", metrics)
 
 
 def case():
@@ -41,7 +42,9 @@ def case():
     masks = np.zeros((64, 96, 96, 1), "float32")
     for m in masks:
         for _ in range(6):
-            cy, cx, r = rng.uniform(8, 88), rng.uniform(8, 88), rng.uniform(4, 10)
+            cy = rng.uniform(8, 88)
+            cx = rng.uniform(8, 88)
+            r = rng.uniform(4, 10)
             m[(yy - cy) ** 2 + (xx - cx) ** 2 < r * r] = 1
     images = (masks * 0.6 + rng.normal(size=masks.shape) * 0.2).astype("float32")
     held_out = images[:16], masks[:16]

@@ -10,14 +10,18 @@ from benchmarks.trainings.common import *
 
 BACKEND = "jax"
 TRUTH = "compute"
-VOCAB, LENGTH, DIM = 4000, 128, 64
+VOCAB = 4000
+LENGTH = 128
+DIM = 64
 
 
 @keras.saving.register_keras_serializable("planted06")
 class TokenAndPosition(Layer):
     def __init__(self, vocab, length, dim, **kw):
         super().__init__(**kw)
-        self.vocab, self.length, self.dim = vocab, length, dim
+        self.vocab = vocab
+        self.length = length
+        self.dim = dim
         self.tokens = Embedding(vocab, dim)
         self.positions = Embedding(length, dim)
 
@@ -46,7 +50,7 @@ def make_model():
         x = LayerNormalization(epsilon=1e-6)(x + f)
     outputs = through(x, GlobalAveragePooling1D(), Dropout(0.1), Dense(2, "softmax"))
     model = keras.Model(inputs, outputs)
-    return compiled(model, keras.optimizers.AdamW(3e-4), "sparse_categorical_crossentropy")
+    return compiled(model, AdamW(3e-4), "sparse_categorical_crossentropy")
 
 
 def case():

@@ -17,7 +17,7 @@ def make_model():
     inputs = {name: Input((), dtype="int32", name=name) for name in ROWS}
     factors = [Embedding(ROWS[name], 64, name=f"{name}_factors")(inputs[name]) for name in ROWS]
     rating = through(factors, Concatenate(), Dense(32, "relu"), Dense(1))
-    return compiled(keras.Model(inputs, rating), keras.optimizers.Adam(1e-3), "mse", [])
+    return compiled(keras.Model(inputs, rating), Adam(1e-3), "mse", [])
 
 
 def case():

@@ -9,12 +9,14 @@ from benchmarks.trainings.common import *
 
 BACKEND = "jax"
 TRUTH = "memory"
-BUCKETS, DIM, LENGTH = 150_000, 64, 24
+BUCKETS = 150_000
+DIM = 64
+LENGTH = 24
 
 
 def make_model():
     return sequential(
-        keras.optimizers.AdamW(2e-3),
+        AdamW(2e-3),
         "sparse_categorical_crossentropy",
         Input((LENGTH,), dtype="int32"),
         Embedding(BUCKETS, DIM),

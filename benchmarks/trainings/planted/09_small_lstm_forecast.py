@@ -13,13 +13,14 @@ TRUTH = "overhead"
 
 def make_model():
     layers = [Input((72, 4)), LSTM(12), Dense(8, "relu"), Dense(1)]
-    return sequential(keras.optimizers.RMSprop(1e-3), "mae", *layers, metrics=[])
+    return sequential(RMSprop(1e-3), "mae", *layers, metrics=[])
 
 
 def case():
     rng = np.random.default_rng(0)
     t = np.arange(72 + 400)
-    day, week = np.sin(2 * np.pi * t / 24), np.cos(2 * np.pi * t / 168)
+    day = np.sin(2 * np.pi * t / 24)
+    week = np.cos(2 * np.pi * t / 168)
     series = np.stack([day, week, rng.normal(size=t.size), t / t.size], 1)
     x = np.stack([series[i : i + 72] for i in range(400)]).astype("float32")
     y = (series[72:, 0] + 0.1 * series[72:, 2]).astype("float32")

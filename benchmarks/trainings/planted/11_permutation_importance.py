@@ -14,7 +14,8 @@ FEATURES = 16
 class PermutationImportance(Callback):
     def __init__(self, x, y):
         super().__init__()
-        self.x, self.y = x, y
+        self.x = x
+        self.y = y
         self.rng = np.random.default_rng(0)
         self.history = []
 

@@ -16,7 +16,7 @@ def make_model():
     for filters in (16, 32):
         layers += [Conv2D(filters, 3, padding="same", activation="relu"), MaxPooling2D()]
     layers += [GlobalAveragePooling2D(), Dropout(0.4), Dense(10, "softmax")]
-    return sequential(keras.optimizers.Adam(2e-3), "sparse_categorical_crossentropy", *layers)
+    return sequential(Adam(2e-3), "sparse_categorical_crossentropy", *layers)
 
 
 def case():

@@ -29,7 +29,7 @@ def make_model():
         for stride in (first, 1, 1):
             x = residual(x, filters, stride)
     outputs = through(x, GlobalAveragePooling2D(), Dense(10, "softmax"))
-    optimizer = keras.optimizers.SGD(0.05, momentum=0.9, nesterov=True)
+    optimizer = SGD(0.05, momentum=0.9, nesterov=True)
     return compiled(keras.Model(inputs, outputs), optimizer, "sparse_categorical_crossentropy")
 
 

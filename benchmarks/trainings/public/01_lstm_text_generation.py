@@ -53,7 +53,7 @@ def case():
 
     def make_model():
         layers = [Input((MAXLEN, len(chars))), LSTM(128), Dense(len(chars), "softmax")]
-        optimizer = keras.optimizers.RMSprop(learning_rate=0.01)
+        optimizer = RMSprop(learning_rate=0.01)
         return sequential(optimizer, "categorical_crossentropy", *layers, metrics=[])
 
     class WriteText(Callback):

@@ -11,7 +11,8 @@ from benchmarks.trainings.common import *
 
 BACKEND = "tensorflow"
 TRUTH = "memory"
-MAX_FEATURES, MAXLEN = 20000, 400
+MAX_FEATURES = 20000
+MAXLEN = 400
 
 
 def case():
@@ -32,8 +33,10 @@ def case():
         some = [r + [numbers[p] for p in zip(r, r[1:]) if p in numbers] for r in some]
         return keras.utils.pad_sequences(some, maxlen=MAXLEN)
 
-    x_train, x_test = with_bigrams(corpus[:640]), with_bigrams(reviews(160))
-    y_train, y_test = rng.integers(0, 2, 640), rng.integers(0, 2, 160)
+    x_train = with_bigrams(corpus[:640])
+    x_test = with_bigrams(reviews(160))
+    y_train = rng.integers(0, 2, 640)
+    y_test = rng.integers(0, 2, 160)
 
     def make_model():
         layers = [Input((MAXLEN,), dtype="int32"), Embedding(max_features, 50)]

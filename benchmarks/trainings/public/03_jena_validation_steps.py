@@ -12,7 +12,10 @@ from benchmarks.trainings.common import *
 
 BACKEND = "jax"
 TRUTH = "validation"
-LOOKBACK, STEP, DELAY, BATCH = 1440, 6, 144, 128
+LOOKBACK = 1440
+STEP = 6
+DELAY = 144
+BATCH = 128
 
 
 def weather(n=12000):
@@ -44,7 +47,7 @@ def generator(data, min_index, max_index, shuffle=False):
 
 def make_model():
     layers = [Input((LOOKBACK // STEP, 14)), Flatten(), Dense(32, "relu"), Dense(1)]
-    return sequential(keras.optimizers.RMSprop(), "mae", *layers, metrics=[])
+    return sequential(RMSprop(), "mae", *layers, metrics=[])
 
 
 def case():

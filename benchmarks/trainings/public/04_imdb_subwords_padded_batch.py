@@ -32,11 +32,13 @@ def case():
         lengths = np.clip(rng.lognormal(5.45, 0.6, n), 20, 2500).astype(int)
         texts = [rng.choice(VOCAB_SIZE - 1, size=k, p=p) + 1 for k in lengths]
         labels = rng.integers(0, 2, n)
-        words, label = tf.TensorSpec((None,), tf.int64), tf.TensorSpec((), tf.int64)
+        words = tf.TensorSpec((None,), tf.int64)
+        label = tf.TensorSpec((), tf.int64)
         return tf.data.Dataset.from_generator(
             lambda: zip(texts, labels), output_signature=(words, label)
         )
 
-    train, test = reviews(320), reviews(64).padded_batch(32, ([None], []))
+    train = reviews(320)
+    test = reviews(64).padded_batch(32, ([None], []))
     train = train.shuffle(1000).padded_batch(32, ([None], []))
     return make_model, train, None, dict(epochs=10, validation_data=test, validation_steps=2)
