@@ -9,7 +9,6 @@ stored. A loop's body counts once in that text, so products are asked about only
 count grows with them (`tests/tools/test_stored_programs.py`).
 """
 
-import glob
 import json
 import os
 import re
@@ -19,14 +18,11 @@ from pathlib import Path
 
 FOLDER = Path(sys.argv[1])
 DUMP = FOLDER / "bundles"
-FLAGS = {
-    "xla_jf_dump_to": DUMP,
-    "xla_jf_dump_llo_text": "true",
-    "xla_jf_dump_llo_html": "false",
-    # Without a filter libtpu writes everything, and ends the process on the way.
-    "xla_jf_dump_category_filter": "codegen",
-}
-os.environ["LIBTPU_INIT_ARGS"] = " ".join(f"--{name}={value}" for name, value in FLAGS.items())
+# Without a filter libtpu writes everything, and ends the process on the way.
+os.environ["LIBTPU_INIT_ARGS"] = (
+    f"--xla_jf_dump_to={DUMP} --xla_jf_dump_llo_text=true --xla_jf_dump_llo_html=false "
+    "--xla_jf_dump_category_filter=codegen"
+)
 
 
 def count(chip: str, m: int, k: int, n: int) -> dict:
@@ -40,40 +36,28 @@ def count(chip: str, m: int, k: int, n: int) -> dict:
     )
     sharding = SingleDeviceSharding(topology.devices[0])
     product = jax.jit(lambda a, b: a @ b, in_shardings=sharding, out_shardings=sharding)
-    a = jax.ShapeDtypeStruct((m, k), "bfloat16")
-    b = jax.ShapeDtypeStruct((k, n), "bfloat16")
+    shapes = [jax.ShapeDtypeStruct(shape, "bfloat16") for shape in ((m, k), (k, n))]
     shutil.rmtree(DUMP, ignore_errors=True)
-    text = product.lower(a, b).compile().as_text()
+    text = product.lower(*shapes).compile().as_text()
+    # the compiler writes about 2**63 where it has no estimate
+    estimates = map(int, re.findall(r'"estimated_cycles":"(\d+)"', text))
+    # inputs and output, with their layout
+    layout = re.search(r"entry_computation_layout=\{\((.*?)\)->(.*?)\}\n", text + "\n")
     return {
         "chip": chip,
         "m": m,
         "k": k,
         "n": n,
-        "instructions": _instructions(),
-        "estimated_cycles": _estimated_cycles(text),
-        "arrays": _arrays(text),
+        "instructions": instructions(),
+        "estimated_cycles": sum(cycles for cycles in estimates if cycles < 2**62),
+        "arrays": re.findall(r"\w+\[[\d,]+\]\{[^}]*\}", layout[0]),
     }
 
 
-def _instructions() -> int:
+def instructions() -> int:
     """How often the bundles that were written down feed the matrix unit."""
-    instructions = 0
-    for file in glob.glob(f"{DUMP}/*final_bundles*"):
-        if "schedule" not in file:
-            instructions += len(re.findall(r"\bvmatmul\b", Path(file).read_text()))
-    return instructions
-
-
-def _estimated_cycles(text: str) -> int:
-    """The sum of the compiler's estimates; it writes about 2**63 where it has none."""
-    estimates = [int(digits) for digits in re.findall(r'"estimated_cycles":"(\d+)"', text)]
-    return sum(estimate for estimate in estimates if estimate < 2**62)
-
-
-def _arrays(text: str) -> list[str]:
-    """The inputs and the output of a program, with their layout."""
-    layout = re.search(r"entry_computation_layout=\{\((.*?)\)->(.*?)\}\n", text + "\n")
-    return re.findall(r"\w+\[[\d,]+\]\{[^}]*\}", layout[0])
+    files = [file for file in DUMP.glob("*final_bundles*") if "schedule" not in file.name]
+    return sum(len(re.findall(r"\bvmatmul\b", file.read_text())) for file in files)
 
 
 if __name__ == "__main__":

@@ -1,21 +1,21 @@
-"""Credit scoring; a callback works out permutation importance on held-out rows after every epoch."""
+"""Credit scoring; a callback works out permutation importance on held-out rows after every epoch.
+
+17 calls of predict after every epoch; 15 epochs took 71.4 s, without the callbacks 7.0 s; an epoch
+4.22 against 0.32 s.
+"""
+
+from benchmarks.trainings.common import *
 
 BACKEND = "tensorflow"
 TRUTH = "callbacks"
-WHY = "17 calls of predict after every epoch; 15 epochs took 71.4 s, without the callbacks 7.0 s; an epoch 4.22 against 0.32 s"
-SOURCE = ""
-
-import keras
-import numpy as np
-from keras import layers
-
 FEATURES = 16
 
 
-class PermutationImportance(keras.callbacks.Callback):
+class PermutationImportance(Callback):
     def __init__(self, x, y):
         super().__init__()
-        self.x, self.y = x, y
+        self.x = x
+        self.y = y
         self.rng = np.random.default_rng(0)
         self.history = []
 
@@ -26,7 +26,7 @@ class PermutationImportance(keras.callbacks.Callback):
     def on_epoch_end(self, epoch, logs=None):
         base = self.score(self.x)
         drops = []
-        for j in range(self.x.shape[1]):
+        for j in range(FEATURES):
             shuffled = self.x.copy()
             shuffled[:, j] = self.rng.permutation(shuffled[:, j])
             drops.append(base - self.score(shuffled))
@@ -34,35 +34,14 @@ class PermutationImportance(keras.callbacks.Callback):
 
 
 def make_model():
-    model = keras.Sequential(
-        [
-            keras.Input((FEATURES,)),
-            layers.Dense(64, activation="relu"),
-            layers.Dropout(0.2),
-            layers.Dense(32, activation="relu"),
-            layers.Dense(1, activation="sigmoid"),
-        ]
-    )
-    model.compile("adam", "binary_crossentropy", metrics=["accuracy"])
-    return model
+    layers = [Input((FEATURES,)), Dense(64, "relu"), Dropout(0.2), Dense(32, "relu")]
+    return sequential("adam", "binary_crossentropy", *layers, Dense(1, "sigmoid"))
 
 
 def case():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(6400, FEATURES)).astype("float32")
-    y = (x[:, 0] - 0.5 * x[:, 3] + 0.2 * rng.normal(size=len(x)) > 0).astype("float32")
-    train, held = slice(0, 4800), slice(4800, None)
-    return (
-        make_model,
-        x[train],
-        y[train],
-        dict(
-            epochs=15,
-            batch_size=32,
-            verbose=2,
-            callbacks=[
-                PermutationImportance(x[held], y[held]),
-                keras.callbacks.ReduceLROnPlateau("loss", patience=3),
-            ],
-        ),
-    )
+    y = (x[:, 0] - 0.5 * x[:, 3] + 0.2 * rng.normal(size=6400) > 0).astype("float32")
+    importance = PermutationImportance(x[4800:], y[4800:])
+    callbacks = [importance, ReduceLROnPlateau("loss", patience=3)]
+    return make_model, x[:4800], y[:4800], dict(epochs=15, batch_size=32, callbacks=callbacks)
