@@ -12,12 +12,12 @@ ROOT = Path(__file__).parents[2]
 
 def read_machines():
     """Return the entries of machines.toml, each with what it has of the one that it is like."""
-    machines = {}
+    machines = {None: {"environ": {}, "packages": {}}}
     for name, entry in tomllib.loads(Path(__file__).with_suffix(".toml").read_text()).items():
-        base = machines.get(entry.get("like"), {})
-        machines[name] = base | entry
-        for part in ("environ", "packages"):
-            machines[name][part] = base.get(part, {}) | entry.get(part, {})
+        base = machines[entry.get("like")]
+        merged = {part: base[part] | entry.get(part, {}) for part in ("environ", "packages")}
+        machines[name] = base | entry | merged
+    del machines[None]
     return machines
 
 
@@ -41,7 +41,7 @@ def write(root, files):
         (Path(root) / path).write_text(text)
 
 
-def build(machine, root, **changed):
+def build(machine, root):
     """Make a machine's files under a folder; return what `Facts` takes."""
     cpu = {"proc/cpuinfo": "model name\t: Intel(R) Xeon(R) CPU @ 2.20GHz\n"}
     write(root, cpu | tpu_files(machine.get("tpus", 0)) | machine.get("files", {}))
@@ -55,7 +55,6 @@ def build(machine, root, **changed):
         "loaded": loaded,
         "page": machine.get("page", {}),
         "used": tuple(machine.get("used", ())),
-        **changed,
     }
 
 

@@ -1,19 +1,14 @@
 """What a learner gets from the doctor: a page, the words of the place, a recipe, a command."""
 
-import json
 import re
 import subprocess
 import sys
-import textwrap
 
 import pytest
-from machines import ROOT
 
 from accel_helpers import cli
 from accel_helpers.machine import doctor
 from accel_helpers.machine.facts import installed
-from accel_helpers.machine.faults import Finding
-from accel_helpers.machine.raised import Seen
 
 OLD = "KeyError: 'COLAB_TPU_ADDR'"
 
@@ -27,9 +22,9 @@ def test_an_error_that_was_caught_is_diagnosed_and_so_is_the_one_behind_it():
     # The machine, on which something else is wrong, is not looked at.
     for error in (raised.value.__cause__, raised.value):
         told = doctor.diagnose(error, environ={"KERAS_BACKEND": "theano"})
-        (finding,) = told.findings
-        assert finding.evidence == OLD
-        assert told.next_step == finding.fix
+        assert [one.evidence for one in told.findings] == [OLD]
+        assert told.next_step == told.findings[0].fix
+    assert told.seen.your_line.endswith("raise ArithmeticError from error")
 
 
 def test_what_to_do_is_said_in_the_words_of_the_place_of_the_text_or_else_of_this_one():
@@ -45,21 +40,16 @@ def test_what_to_do_is_said_in_the_words_of_the_place_of_the_text_or_else_of_thi
 
 
 def test_the_page_shows_what_the_text_says_and_runs_nothing_of_the_log():
-    script = "<script>alert(1)</script>"
-    evil = Finding("x", script, 'do "this" & that', "https://a.example/?b=1&c<script>", script)
-    told = doctor.Diagnosis((evil, evil), evil.fix, Seen(), (), ())
+    told = doctor.diagnose(f"{OLD} <script>alert(1)</script>")
     page = told._repr_html_()
+    assert "&lt;script&gt;" in page
     assert set(re.findall(r"<(\w+)", page)) <= {"p", "ol", "li", "strong", "br", "a"}
-    assert 'href="https://a.example/?b=1&amp;c&lt;script&gt;"' in page
-    assert "\n2. Seen: <script>" in str(told)
 
 
 def test_the_recipe_names_the_versions_at_hand_and_sets_all_before_tensorflow():
     text = doctor.tpu_recipe()
     assert f"tensorflow-tpu {installed('tensorflow-tpu') or 'not installed'}" in text
-    code = textwrap.dedent(text[text.index("   import os") : text.index("\nThe first step")])
-    compile(code, "recipe", "exec")
-    before, after = code.split("import tensorflow as tf")
+    before, after = text.split("import tensorflow as tf")
     assert before.count("os.environ[") == 4
     assert "os.environ" not in after
 
@@ -68,18 +58,15 @@ def test_the_command_reads_a_file_or_its_input_or_examines_this_runtime(
     tmp_path, capsys, monkeypatch
 ):
     def told(*words):
-        cli.main(["diagnose", "--json", *words])
-        answer = json.loads(capsys.readouterr().out)
-        return [finding["id"] for finding in answer["findings"]]
+        cli.main(["diagnose", *words])
+        return capsys.readouterr().out
 
     # Of a huge file both ends are read.
     log = tmp_path / "huge.log"
-    filler = "epoch 1: loss 0.5\n" * 1_400_000
+    filler = "epoch 1: loss 0.5\n" * 150_000
     log.write_text(f"{OLD}\n{filler}Skipping registering GPU devices\n")
-    assert told(str(log)) == ["tpu-node-address", "cuda-libraries"]
+    assert re.search("tpu-node-address(?s:.*)cuda-libraries", told(str(log), "--json"))
     monkeypatch.setenv("KERAS_BACKEND", "theano")
-    assert "keras-backend-unknown" in told()
+    assert "theano" in told()
     command = [sys.executable, "-m", "accel_helpers", "diagnose", "-"]
-    assert (
-        OLD in subprocess.run(command, cwd=ROOT, input=OLD, capture_output=True, text=True).stdout
-    )
+    assert OLD.encode() in subprocess.run(command, input=OLD.encode(), stdout=-1).stdout

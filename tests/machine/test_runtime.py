@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 from machines import MACHINES, build, tpu_files, write
 
-from accel_helpers.machine.attached import Attached, run_command
+from accel_helpers.machine.attached import Attached
 from accel_helpers.machine.facts import Facts
 from accel_helpers.machine.runtime import describe
 
@@ -36,35 +36,30 @@ def test_the_place_comes_from_the_environment(machine):
     assert (found.place, found.release) == ("kaggle", None)
 
 
-@pytest.mark.parametrize(
-    ("answer", "gpu"),
-    [
-        (T4 * 2, Attached("GPU", "Tesla T4", 2, 15 * 2**30)),
-        ("NVIDIA GB10, [N/A], 580.95.05\n", Attached("GPU", "NVIDIA GB10")),
-        (f"NVIDIA L4, 1024, 550\n{T4}", Attached("GPU", "NVIDIA L4", 1, 2**30)),
-        ("NVIDIA-SMI has failed, because it could not reach, or find, the driver\n", None),
-    ],
-)
-def test_gpus_are_those_that_nvidia_smi_lists_and_of_one_type(machine, answer, gpu):
-    assert machine(smi=answer).accelerator == gpu
+def test_gpus_are_those_that_nvidia_smi_lists_and_of_one_type(machine):
+    answers = {
+        T4 * 2: Attached("GPU", "Tesla T4", 2, 15 * 2**30),
+        f"NVIDIA L4, 1024, 550\n{T4}": Attached("GPU", "NVIDIA L4", 1, 2**30),
+        "NVIDIA GB10, [N/A], 580.95.05\n": Attached("GPU", "NVIDIA GB10"),
+        "NVIDIA-SMI has failed, because it could not reach, or find, the driver\n": None,
+    }
+    for answer, gpu in answers.items():
+        assert machine(smi=answer).accelerator == gpu
 
 
-@pytest.mark.parametrize(
-    ("pci", "name"),
-    [
-        ({"device": "0x0027"}, "TPU v2 or v3"),
-        ({"device": "0x005e"}, "TPU v4"),
-        ({"device": "0x0063"}, "TPU v5e"),
-        ({"device": "0x006f"}, "TPU v6e"),
-        ({"device": "0xbeef"}, "TPU of unknown type"),
-        ({"kind": "0x020000"}, None),  # the network card of a Google Cloud machine
-        ({"kind": "0x010802"}, None),  # its disk
-        ({"vendor": "0x8086"}, None),  # another maker's device
-    ],
-)
-def test_a_tpu_is_known_by_its_pci_device(machine, pci, name):
-    found = machine(tpu_files(4, **pci)).accelerator
-    assert found == (name and Attached("TPU", name, 4))
+def test_a_tpu_is_known_by_its_pci_device(machine):
+    names = {
+        "0x0027": "TPU v2 or v3",
+        "0x005e": "TPU v4",
+        "0x0063": "TPU v5e",
+        "0x006f": "TPU v6e",
+        "0xbeef": "TPU of unknown type",
+    }
+    for device, name in names.items():
+        assert machine(tpu_files(4, device)).accelerator == Attached("TPU", name, 4)
+    # Network card and disk of a Google Cloud machine, and another maker's device.
+    for other in ({"kind": "0x020000"}, {"kind": "0x010802"}, {"vendor": "0x8086"}):
+        assert machine(tpu_files(4, **other)).accelerator is None
 
 
 def test_a_containers_memory_limit_counts_where_it_is_lower(machine):
@@ -84,17 +79,17 @@ def test_a_containers_limit_of_cores_counts_where_there_is_one(machine):
 
 def test_the_card_says_what_is_there_and_fits_a_terminal(tmp_path):
     found = describe(**build(MACHINES["colab t4"], tmp_path))
-    lines = str(found).splitlines()
-    assert lines[0] == "Place:        Google Colab (release-colab_20260819-060000_RC00)"
-    assert lines[1] == "Accelerator:  GPU, 1 x Tesla T4 of 15.0 GiB"
-    assert "Frameworks:   tensorflow 2.20.0, keras 3.13.2, jax 0.7.2," in str(found)
-    assert max(map(len, lines)) <= 96
+    card = str(found)
+    assert "Place:        Google Colab (release-colab_20260819-060000_RC00)\n" in card
+    assert "Accelerator:  GPU, 1 x Tesla T4 of 15.0 GiB\n" in card
+    assert "Frameworks:   tensorflow 2.20.0, keras 3.13.2, jax 0.7.2," in card
+    assert max(map(len, card.splitlines())) <= 96
     assert "GPU, 1 x Tesla T4 of 15.0 GiB" in found._repr_html_()
-    assert json.loads(json.dumps(found.to_dict()))["accelerator"]["name"] == "Tesla T4"
 
 
 def test_nothing_is_told_about_the_person():
     told = json.dumps(describe().to_dict())
+    assert json.loads(told)["place"] == "local"
     for secret in (str(Path.home()), os.getcwd(), sys.prefix, platform.node()):
         assert len(secret) < 4 or secret not in told
 
@@ -103,11 +98,3 @@ def test_a_keras_by_another_name_or_a_file_of_ones_own_called_keras_is_no_troubl
     found = describe(environ={}, root="/nowhere", versions={"keras-nightly": "3.16.0.dev1"}.get)
     assert found.frameworks == {"keras": "3.16.0.dev1"}
     assert Facts(loaded={"keras": ModuleType("keras")}).keras_on == ""
-
-
-def test_a_command_that_hangs_is_left_behind_at_its_limit(tmp_path):
-    assert run_command([sys.executable, "-c", "print('hello')"], 30).strip() == "hello"
-    # A child of the command holds its pipe open, as one stuck in the driver would.
-    child = f"(sleep 20; echo done > '{tmp_path}/done') & wait"
-    assert run_command(["sh", "-c", child], 1.0) == ""
-    assert not (tmp_path / "done").exists(), "it waited for the child"
