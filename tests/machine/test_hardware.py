@@ -20,15 +20,11 @@ def test_a_row_has_sources_and_its_figures_fit_together(told):
     row = ROWS[told["name"]]
     assert "https://" in told["source"]
     figures = {name: value for name, value in vars(row).items() if isinstance(value, float)}
-    assert min(figures.values()) > 0
     assert {*row.less_sure} <= {*figures}
     assert ("on_chip_mib" in figures) == bool(told["on_chip_source"])
     peaks = [row.peak_fp32_tflops, row.peak_bf16_tflops_dense, row.peak_fp8_tflops_dense]
     known = [value for value in peaks if value]
     assert known == sorted(known), "no peak falls when the numbers get narrower"
-    chip = ROWS.get(row.name.removesuffix(" core"), row)
-    for column in ("peak_bf16_tflops_dense", "mem_gb", "mem_bw_gb_s", "on_chip_mib"):
-        assert chip is row or getattr(chip, column) == 2 * getattr(row, column)
 
 
 def test_a_device_finds_its_row_by_every_name_that_it_has_and_no_close_relatives():

@@ -3,7 +3,9 @@
 import re
 import time
 import tomllib
+from functools import partial
 from pathlib import Path
+from timeit import timeit
 
 import pytest
 
@@ -81,13 +83,10 @@ def test_what_to_do_fits_the_place_and_installs_nothing_over_what_colab_ships():
 def test_no_text_makes_a_pattern_slow(name):
     """The time grows in line with the text, for text that almost fits again and again."""
 
-    def seconds(pattern, text):
-        # Of this thread alone: a machine that is busy with others is not slower.
-        start = time.thread_time()
-        pattern.search(text)
-        return time.thread_time() - start
-
+    # Of this thread alone: a machine that is busy with others is not slower.
+    seconds = partial(timeit, number=1, timer=time.thread_time)
     for pattern in ENTRIES[name].patterns:
         for match in filter(None, map(pattern.search, MESSAGES[name])):
             row = (match.group()[:-1] * 4_000)[:4_000] + "\n"
-            assert seconds(pattern, row * 200) < 40 * seconds(pattern, row * 10) + 1
+            few, many = partial(pattern.search, row * 10), partial(pattern.search, row * 200)
+            assert seconds(many) < 40 * seconds(few) + 1

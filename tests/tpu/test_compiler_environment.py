@@ -8,7 +8,7 @@ import pytest
 from accel_helpers import cli
 from accel_helpers._values import probe
 from accel_helpers.machine import facts
-from accel_helpers.tpu.environment import PINS, install, remove, status
+from accel_helpers.tpu.environment import PINS, install, status
 
 
 class Installer:
@@ -19,8 +19,6 @@ class Installer:
     def __call__(self, command, *, seconds, environ):
         self.command, self.environ = command, environ
         Path(command[command.index("--target") + 1]).mkdir()
-        if isinstance(self.outcome, BaseException):
-            raise self.outcome
         return self.outcome
 
     def kept(self):
@@ -52,7 +50,6 @@ def test_it_is_installed_found_and_removed_and_nothing_else_is(installer, capsys
         (installer.folder / name).mkdir()
     assert str(found.folder) in said("remove")
     assert installer.kept() == ["notes", "tpu-compiler-mine"]
-    assert "there was no" in remove().why
 
 
 def test_the_learners_keras_is_asked_for_and_wishes_for_other_installs_stay_outside(
@@ -72,9 +69,7 @@ def test_the_learners_keras_is_asked_for_and_wishes_for_other_installs_stay_outs
 
 
 def test_an_install_that_fails_says_why_and_leaves_nothing(installer, capsys):
-    failed = probe.Outcome("crashed", "ended with: No matching distribution for jax")
-    for outcome, words in ((failed, "No matching"), (KeyboardInterrupt(), "Interrupted")):
-        installer.outcome = outcome
-        assert cli.main(["tpu", "install", "--json"]) == 1
-        assert words in json.loads(capsys.readouterr().out)["error"]
-        assert installer.kept() == []
+    installer.outcome = probe.Outcome("crashed", "ended with: No matching distribution for jax")
+    assert cli.main(["tpu", "install", "--json"]) == 1
+    assert "No matching" in json.loads(capsys.readouterr().out)["error"]
+    assert installer.kept() == []
