@@ -42,9 +42,9 @@ def test_the_peak_is_that_of_the_fastest_dense_path(device):
     assert {dtype: peak(match(device), dtype) or "none" for dtype in figures} == figures
 
 
-@pytest.mark.parametrize("told", TOLD["judged"], ids=lambda told: str(told["of"]))
-def test_a_rate_is_judged_by_the_path_that_the_hardware_takes(told):
-    assert judge(**{"seconds": 1, **told["of"]}).verdict == told["verdict"]
+def test_a_rate_is_judged_by_the_path_that_the_hardware_takes():
+    for told in TOLD["judged"]:
+        assert judge(**{"seconds": 1, **told["of"]}).verdict == told["verdict"], told
 
 
 def test_what_the_sheet_says_is_plausible_and_so_is_a_little_more():
@@ -58,8 +58,3 @@ def test_what_the_sheet_says_is_plausible_and_so_is_a_little_more():
                 answers.append(judge(flops=flops, dtype=dtype, **given))
             assert answers[0].share == pytest.approx(factor)
             assert {answer.verdict for answer in answers} <= {"plausible", "unknown"}
-
-
-def test_a_number_type_that_is_misspelt_is_named():
-    with pytest.raises(ValueError, match="flaot32.*tfloat32, float32"):
-        peak(match("Tesla T4"), "flaot32")

@@ -87,7 +87,6 @@ def test_the_card_says_what_is_there(tmp_path):
 
 def test_nothing_is_told_about_the_person():
     told = json.dumps(describe().to_dict())
-    assert json.loads(told)["place"] == "local"
     for secret in (str(Path.home()), os.getcwd(), platform.node()):
         assert len(secret) < 4 or secret not in told
 

@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 from accel_helpers.course.stored_steps import stored_step
+from accel_helpers.tpu import compiler
 from accel_helpers.tpu.answers import CompiledStep
 
-MEMORY = int(15.75 * 2**30)
+MEMORY = compiler.MEMORY["v5e"]
 ASKED = CompiledStep("net", 2048, "v5e", MEMORY, "float32")
 FITS = replace(ASKED, verdict="fits", flops=4_000_000_000, peak_memory=5_000_000_000)
 TOO_LARGE = replace(ASKED, verdict="too large", needed=MEMORY + 5_000_000_000)
