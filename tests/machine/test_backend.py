@@ -1,176 +1,187 @@
-"""Loading Keras, waiting for it, placing work: with the real frameworks."""
+"""Loading Keras, waiting for it, placing work, training in a scope: with the real frameworks."""
 
-import json
 import re
 import sys
-from types import SimpleNamespace
+from functools import partial
+from unittest.mock import Mock
 
 import pytest
-from machines import python, tpu_files, write
+from machines import keras_on, python, tpu_files, write
 
+import accel_helpers as ah
+from accel_helpers.course.quickstart import quickstart_model
 from accel_helpers.machine import backend
 from accel_helpers.machine.facts import Facts
+from accel_helpers.machine.strategy import Strategy
 
-REAL = """
-import json, sys
+# On a CPU of two logical devices, which JAX has by XLA_FLAGS.
+CHILD = """
+import sys, pytest
 import accel_helpers as ah
 from accel_helpers.machine import backend
-def refused(call, *given):
-    try: call(*given)
-    except Exception as error: return f"{type(error).__name__}: {error}"
-out = {"refused": [refused(backend.devices)]}
-choice = ah.use_backend()
+from accel_helpers.machine.strategy import Strategy
+
+picked = ah.pick_strategy()
+assert not {"keras", "tensorflow", "jax"} & set(sys.modules), "to pick loads no framework"
+with pytest.raises(RuntimeError, match="use_backend"):
+    backend.devices()
+
+on_tensorflow = picked.backend == "tensorflow"
+if on_tensorflow:
+    import tensorflow as tf
+    (cpu,) = tf.config.list_physical_devices("CPU")
+    halves = [tf.config.LogicalDeviceConfiguration()] * 2
+    tf.config.set_logical_device_configuration(cpu, halves)
+assert ah.use_backend().name == picked.backend
 import keras, numpy as np
+with pytest.raises(RuntimeError, match=f"runs on {picked.backend} already.*restart"):
+    ah.use_backend("torch")
+
+assert backend.devices() == ("cpu",)
+with pytest.raises(ValueError, match="got 'gpu'"):
+    backend.on("gpu")
 with backend.on("cpu"):
     model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3)])
 double = backend.jit(lambda v: keras.ops.add(v, v))
 x = keras.ops.convert_to_tensor(np.ones(3, "float32"))
 y = backend.wait({"a": [double(x), model, None, "text", 3]})
-out["sum"] = float(keras.ops.sum(y["a"][0]))
-out["where"] = [backend.where(v) for v in (model, model.weights[0], y["a"], np.zeros(2))]
-out["devices"] = backend.devices()
-out["same"] = ah.use_backend(choice.name).name
-out["refused"] += [refused(backend.on, "gpu"), refused(ah.use_backend, "torch")]
-print(json.dumps(out))
+assert float(keras.ops.sum(y["a"][0])) == 6
+for value in (model, model.weights[0], y["a"], np.zeros(2)):
+    assert backend.where(value) == "cpu"
+if not on_tensorflow:
+    square = backend.jit(lambda v: keras.ops.matmul(v, v))
+    x = keras.ops.ones((1500, 1500))
+    backend.wait(square(x))
+    y = square(x)
+    backend.wait([x, y])  # x was finished long ago
+    assert y.is_ready(), "JAX runs ahead, and every result is waited for"
+
+def losses(strategy):
+    with strategy.scope():
+        x = np.random.default_rng(0).normal(size=(256, 20)).astype("float32")
+        y = (x.sum(axis=1) > 0).astype("int32")
+        keras.utils.set_random_seed(0)
+        model = keras.Sequential([keras.Input((20,)), keras.layers.Dense(2)])
+        model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+        fitted = model.fit(x, y, batch_size=64, epochs=2, shuffle=False, verbose=0)
+        if strategy.replicas == 1:  # it refuses several
+            ah.fit_resident(model, x, y, batch_size=64, verbose=0)
+    return fitted.history["loss"]
+
+two = Strategy("cpu", picked.backend, 2, "")
+kind = "MirroredStrategy" if on_tensorflow else "DataParallel"
+assert type(two.build()).__name__ == kind
+on_two = losses(two)
+if on_tensorflow:
+    assert not tf.distribute.has_strategy()
+else:
+    assert keras.distribution.distribution() is None
+on_one = losses(picked)
+assert on_one[1] < on_one[0]
+# Gradients are added up in another order, in float32.
+assert on_two == pytest.approx(on_one, rel=1e-5)
 """
+# What Keras on JAX would import with the first seed, and the kernel would die.
+TENSORFLOW_TPU = {
+    "tensorflow/__init__.py": "import os\nos.abort()\n",
+    "tensorflow_tpu-2.20.0.dist-info/METADATA": (
+        "Metadata-Version: 2.1\nName: tensorflow-tpu\nVersion: 2.20.0\n"
+    ),
+}
 
 
 @pytest.mark.parametrize("name", ["tensorflow", "jax"])
-def test_the_real_frameworks(name):
-    done = python(REAL, KERAS_BACKEND=name)
-    assert done.stderr.strip() == "", "start-up notices are held back"
-    out = json.loads(done.stdout)
-    assert out["devices"] == ["cpu"]
-    assert out["where"] == ["cpu"] * 4
-    assert out["sum"] == 6.0
-    assert out["same"] == name
-    words = ("RuntimeError: .*use_backend", "ValueError: .*got 'gpu'",
-             f"RuntimeError: .*runs on {name} already.*restart")  # fmt: skip
-    for said, expected in zip(out["refused"], words, strict=True):
-        assert re.match(expected, said)
+def test_the_real_frameworks_compute_and_train_alike_on_one_device_and_two(name, tmp_path):
+    write(tmp_path, TENSORFLOW_TPU if name == "jax" else {})
+    two_cpus = "--xla_force_host_platform_device_count=2"
+    done = python(CHILD, path=[tmp_path], KERAS_BACKEND=name, XLA_FLAGS=two_cpus)
+    assert done.returncode == 0, done.stderr
+    assert name == "tensorflow" or done.stderr == ""
 
 
-def settled(name, environ, **versions):
-    """The framework for a machine with these packages alone."""
-    facts = Facts(environ=environ, root="/nowhere", versions=versions.get)
-    return backend.settle(facts, name).name
+def test_start_up_notices_are_held_back():
+    code = "import accel_helpers as ah; print(ah.use_backend().name)"
+    done = python(code, KERAS_BACKEND="tensorflow")
+    assert (done.stdout, done.stderr) == ("tensorflow\n", "")
+
+
+def test_who_asks_for_a_tensorflow_that_aborts_hears_of_it(tmp_path):
+    write(tmp_path, TENSORFLOW_TPU)
+    code = "import accel_helpers as ah\nah.pick_strategy().build()"
+    told = python(code, path=[tmp_path], KERAS_BACKEND="tensorflow")
+    assert told.returncode == 1
+    assert 'ah.use_backend("jax")' in told.stderr
+
+
+def test_a_gpu_that_keras_does_not_see_is_an_error_and_no_silent_cpu(keras):
+    for kind, replicas in (("one gpu", 1), ("several gpus", 2)):
+        with pytest.raises(RuntimeError, match="Keras sees only .*cpu:0"):
+            Strategy(kind, keras.backend.backend(), replicas, "").build()
 
 
 def test_the_framework_that_is_named_is_taken_before_keras_is_loaded():
     both = {"jax": "0.7.2", "tensorflow": "2.20.0"}
-    environ = {"KERAS_BACKEND": "tensorflow"}
-    assert settled("jax", environ, **both) == "jax"
-    assert environ["KERAS_BACKEND"] == "jax"
-    with pytest.raises(ValueError, match="'theano'.* tensorflow, jax and torch"):
-        settled("theano", {}, **both)
+    facts = Facts({"KERAS_BACKEND": "tensorflow"}, "/nowhere", versions=both.get)
+    assert backend.settle(facts, "jax").name == "jax"
+    assert facts.environ["KERAS_BACKEND"] == "jax"
 
 
-@pytest.mark.parametrize(("jax", "set_there"), [("0.7.1", False), ("0.8.0", True)])
-def test_a_jax_that_trains_wrongly_on_a_cpu_gets_a_flag_and_no_other(jax, set_there):
-    environ = {"XLA_FLAGS": "--mine"}
-    settled("", environ, jax=jax)
-    assert environ["XLA_FLAGS"] == "--xla_cpu_use_xnnpack=false " * set_there + "--mine"
+def test_a_jax_that_trains_wrongly_on_a_cpu_gets_a_flag_and_no_other():
+    flags = {"0.7.1": "--mine", "0.8.0": "--xla_cpu_use_xnnpack=false --mine"}
+    for version, expected in flags.items():
+        facts = Facts({"XLA_FLAGS": "--mine"}, "/nowhere", versions={"jax": version}.get)
+        backend.settle(facts)
+        assert facts.environ["XLA_FLAGS"] == expected
 
 
-def test_who_has_a_jax_that_computes_wrongly_hears_of_it(tmp_path):
-    metadata = "Metadata-Version: 2.1\nName: jax\nVersion: 0.10.2\n"
-    write(tmp_path, {"keras.py": "", "jax-0.10.2.dist-info/METADATA": metadata})
-    code = "import accel_helpers as ah; ah.use_backend()"
-    done = python(code, path=[tmp_path], KERAS_BACKEND="jax", XLA_FLAGS="")
+def test_who_has_a_jax_that_computes_wrongly_or_another_chip_than_asked_for_hears_of_it(tmp_path):
+    page = {"ipynb": {"metadata": {"accelerator": "GPU", "colab": {"gpuType": "L4"}}}}
+    jax = {"jax-0.10.2.dist-info/METADATA": "Metadata-Version: 2.1\nName: jax\nVersion: 0.10.2\n"}
+    colab = {"google/colab/_message.py": f"blocking_request = lambda *_, **__: {page}"}
+    write(tmp_path, {"keras.py": ""} | jax | colab)
+    code = "import google.colab, accel_helpers as ah; ah.use_backend()"
+    done = python(code, path=[tmp_path], KERAS_BACKEND="jax", XLA_FLAGS="", COLAB_RELEASE_TAG="x")
     assert "computes some sums wrongly" in done.stdout
+    assert re.search(r"\(L4\).*only a CPU", done.stdout)
 
 
 def test_a_framework_that_fails_at_import_is_not_silenced(tmp_path):
-    (tmp_path / "keras.py").write_text(
-        "import os\nos.write(2, b'native words\\n')\nraise ImportError('broken wheel')\n"
-    )
+    broken = "import os\nos.write(2, b'native words\\n')\nraise ImportError('broken wheel')\n"
+    write(tmp_path, {"keras.py": broken})
     done = python("import accel_helpers as ah; ah.use_backend()", path=[tmp_path])
     assert done.returncode != 0
     assert "broken wheel" in done.stderr
     assert "native words" in done.stderr
 
 
-def test_jax_runs_ahead_and_wait_catches_up():
-    code = """
-import time, jax, jax.numpy as jnp
-from accel_helpers.machine import backend
-f = jax.jit(lambda a: a @ a)
-x = jnp.ones((1500, 1500)); backend.wait(f(x))
-start = time.perf_counter(); y = f(x); ordered = time.perf_counter() - start
-backend.wait([y]); done = time.perf_counter() - start
-print(y.is_ready(), done > ordered)
-"""
-    done = python(code)
-    assert done.stdout.split() == ["True", "True"], done.stdout + done.stderr
-
-
-class Tensor:
-    __module__ = "tensorflow.fake"
-
-    def __init__(self, device):
-        self.device = f"/job:localhost/replica:0/task:0/device:{device}"
-
-    def __array__(self):
-        raise AssertionError("a copy")
-
-
-@pytest.mark.parametrize(
-    ("devices", "waited"), [(["GPU:0"], 1), (["CPU:0"], 0), (["CPU:0", "GPU:0"], 1)]
-)
-def test_tensors_on_a_gpu_are_waited_for_without_a_copy(monkeypatch, devices, waited):
-    calls = []
-    experimental = SimpleNamespace(sync_devices=lambda: calls.append("sync"))
-    framework = SimpleNamespace(test=SimpleNamespace(experimental=experimental))
+def test_tensors_on_a_gpu_are_waited_for(monkeypatch):
+    framework = Mock()
     monkeypatch.setitem(sys.modules, "tensorflow", framework)
-    held = {"all": [Tensor(device) for device in devices], "none": None}
-    assert backend.wait(held) is held
-    assert len(calls) == waited
-    assert backend.where(held) == devices[0][:3].lower()
+    tensor = type("Tensor", (), {"__module__": "tensorflow", "device": "/job:x/device:CPU:0"})
+    on_cpu, on_gpu = tensor(), tensor()
+    on_gpu.device = "/job:x/device:GPU:0"
+    backend.wait([on_cpu])
+    framework.test.experimental.sync_devices.assert_not_called()
+    backend.wait({"both": [on_cpu, on_gpu], "none": None})
+    framework.test.experimental.sync_devices.assert_called_once()
+    assert backend.where(on_gpu) == "gpu"
 
 
-ASKS = """
-import functools, sys, google.colab, accel_helpers as ah
-from accel_helpers.machine import backend
-from accel_helpers.course import quickstart
-from accel_helpers.fit.time_fit import time_fit
-from accel_helpers.fit.images import load_images
-ah.use_backend()
-print("--")
-images = load_images(64, source="bundled")
-time_fit(quickstart.quickstart_model(), images.x_train, images.y_train, seconds=1)
-assert backend.look_for_idle.cache_info().currsize == 1, "fit has asked"
-backend.look_for_idle.cache_clear()
-backend.Facts = functools.partial(backend.Facts, root=sys.argv[1])
-for _ in range(2): backend.look_for_idle()
-"""
-COLABS = """
-def blocking_request(kind, timeout_sec):
-    return {"ipynb": {"metadata": {"accelerator": "GPU", "colab": {"gpuType": "L4"}}}}
-"""
+def test_a_chip_that_does_nothing_while_a_model_trains_is_told_of_once(
+    keras, digits, monkeypatch, tmp_path, capsys
+):
+    write(tmp_path, tpu_files(1))
+    monkeypatch.setattr(backend, "Facts", partial(Facts, root=tmp_path))
+    backend.look_for_idle.cache_clear()
+    for _ in range(2):
+        ah.time_fit(quickstart_model(), *digits, seconds=0.1)
+    assert capsys.readouterr().out.count("The TPU v5e that is attached does nothing") == 1
 
 
-@pytest.mark.parametrize("page", [COLABS, pytest.param("", marks=pytest.mark.night)])
-def test_a_chip_that_was_asked_for_and_did_not_come_and_one_that_does_nothing(page, tmp_path):
-    write(tmp_path, tpu_files())
-    write(tmp_path / "google/colab", {"__init__.py": "", "output.py": "", "_message.py": page})
-    told = python(ASKS, str(tmp_path), path=[tmp_path], COLAB_RELEASE_TAG="x", KERAS_BACKEND="jax")
-    assert told.returncode == 0, told.stderr
-    first, second = told.stdout.split("--\n")
-    assert ("(L4)" in first and "only a CPU" in first) == bool(page)
-    assert second.count("The TPU v5e that is attached does nothing") == 1, "once"
-
-
-@pytest.mark.parametrize(
-    ("name", "version", "grouped"),
-    [
-        ("tensorflow", "3.8.0", True),
-        ("jax", "3.15.2", False),
-        ("jax", "3.16.0", True),
-        ("jax", "4.0.0.dev2026112300", True),
-        ("torch", "3.16.0", False),
-    ],
-)
-def test_steps_are_grouped_on_jax_from_keras_3_16_on(monkeypatch, name, version, grouped):
-    keras = SimpleNamespace(backend=SimpleNamespace(backend=lambda: name), __version__=version)
-    monkeypatch.setitem(sys.modules, "keras", keras)
-    assert backend.groups_steps() is grouped
+def test_steps_are_grouped_on_jax_from_keras_3_16_on(monkeypatch):
+    for version in ("tensorflow 3.8.0", "jax 3.16.0", "jax 4.0.0.dev2026112300"):
+        monkeypatch.setitem(sys.modules, "keras", keras_on(*version.split()))
+        assert backend.groups_steps()
+    for version in ("jax 3.15.2", "torch 3.16.0"):
+        monkeypatch.setitem(sys.modules, "keras", keras_on(*version.split()))
+        assert not backend.groups_steps()

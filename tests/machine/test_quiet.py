@@ -8,16 +8,15 @@ import pytest
 from accel_helpers.machine.quiet import held_back, hide_log
 
 
-@pytest.mark.parametrize(("level", "shown"), [(logging.WARNING, False), (logging.ERROR, True)])
-def test_a_remark_stays_hidden_though_tensorflow_sets_the_level(monkeypatch, level, shown):
-    logger = logging.getLogger("tensorflow")
-    monkeypatch.setattr(logger, "filters", [])
+def test_a_remark_stays_hidden_though_tensorflow_sets_the_level(caplog):
     hide_log()
+    logger = logging.getLogger("tensorflow")
     logger.setLevel(logging.INFO)  # as TensorFlow does in a notebook
     with held_back():
         pass
-    record = logging.LogRecord("tensorflow", level, "", 0, "said", (), None)
-    assert bool(logger.filter(record)) == shown
+    logger.warning("a remark")
+    logger.error("an error")
+    assert caplog.messages == ["an error"]
 
 
 def test_what_a_block_writes_is_held_back_unless_it_fails(capfd):

@@ -1,137 +1,104 @@
-"""Asking for a compiled step, of a child process that is made up; test_programs.py asks libtpu."""
-
-import json
-from pathlib import Path
+"""Asking for a compiled step, of child processes that are quick; test_programs.py asks libtpu."""
 
 import numpy as np
 import pytest
 
-from accel_helpers._values import probe
-from accel_helpers._values.probe import Outcome
-from accel_helpers.tpu import compiler as tpu_compiler
-from accel_helpers.tpu.environment import Environment
+from accel_helpers.tpu import compiler, environment
 
-SAMPLE = r"sample=\(x\[:1\], y\[:1\]\)"
-
-
-class Child:
-    """Stands for the child process: notes what it is told, and gives its answer."""
-
-    def __init__(self):
-        self.kind, self.answer = "finished", {"verdict": "fits", "peak_memory": 4000}
-
-    def __call__(self, command, *, environ, seconds, memory):
-        folder = Path(command[-1])
-        assert (folder / "model.json").exists()
-        self.job = json.loads((folder / "job.json").read_text())
-        self.limits, self.folder = (seconds, memory), folder
-        if self.answer:
-            (folder / "answer.json").write_text(json.dumps(self.answer))
-        return Outcome(self.kind)
+# What a child does -> how its answer goes on.
+CHILDREN = {
+    "time.sleep(60)": "give seconds= more",
+    "": "there",
+    "os.abort()": "SIGABRT",
+    "bytearray(10**9)": "give memory= more",
+}
+ANSWER = """
+import os, pathlib, shutil, sys, time
+folder = pathlib.Path(sys.argv[1])
+assert (folder / "model.json").exists()
+shutil.copy(folder / "job.json", folder / "answer.json")
+"""
 
 
-@pytest.fixture
-def child(monkeypatch):
-    made_up = Child()
-    monkeypatch.setattr(probe, "run_command", made_up)
-    monkeypatch.setattr(tpu_compiler.environment, "status", lambda: Environment(Path("there")))
-    return made_up
-
-
-def dense(keras, loss="mse", layers=None):
+def compiled(keras, *layers, loss="mse"):
     model = keras.Sequential(layers or [keras.Input((8,)), keras.layers.Dense(5)])
     model.compile("adam", loss)
     return model
 
 
-def test_the_child_is_told_what_to_compile_within_which_limits_and_its_answer_is_read(keras, child):
-    model = dense(keras)
-    answer = tpu_compiler.compile_training_step(model, 64, "v6e", chips=8, seconds=7.0, memory=8e9)
-    assert child.limits == (7.0, 8e9)
-    assert child.job == {
-        "batch_size": 64, "batch": ["float32 8", "float32 5"], "chip": "v6e", "chips": 8,
-        "memory": int(31.25 * 2**30),
-    }  # fmt: skip
-    assert not child.folder.exists()
-    asked = (answer.name, answer.batch_size, answer.chip, answer.chips, answer.policy)
-    assert asked == (model.name, 64, "v6e", 8, "float32")
-    assert (answer.verdict, answer.peak_memory) == ("fits", 4000)
+def test_the_child_is_told_what_to_compile_within_which_limits(keras, monkeypatch):
+    def answer(model, job, *limits):
+        asked.append((job, limits))
+        return {"verdict": "fits", "peak_memory": 4000}
+
+    asked = []
+    monkeypatch.setattr(compiler, "ask", answer)
+    limits = {"seconds": 7.0, "memory": 8e9}
+    answer = compiler.compile_training_step(compiled(keras), 64, "v6e", chips=8, **limits)
+    job = {"batch_size": 64, "chip": "v6e", "chips": 8, "memory": int(31.25 * 2**30)}
+    assert asked == [(job | {"batch": ["float32 8", "float32 5"]}, (7.0, 8e9))]
+    assert (answer.batch_size, answer.chip, answer.chips) == (64, "v6e", 8)
+    assert (answer.policy, answer.verdict, answer.peak_memory) == ("float32", "fits", 4000)
     assert answer.flops == 2 * 2 * 64 * 8 * 5, "forward, and the weights' gradients"
 
 
-def test_a_process_that_is_stopped_is_no_judgement_of_the_model(keras, child):
-    child.kind, child.answer = "too slow", None
-    answer = tpu_compiler.compile_training_step(dense(keras), 8)
-    assert (answer.verdict, "give seconds= more" in answer.why) == ("unavailable", True)
-    child.kind, child.answer = "too large", {"verdict": "too large", "needed": 2**40}
-    answer = tpu_compiler.compile_training_step(dense(keras), 8)
-    assert (answer.verdict, "give memory= more" in answer.why) == ("too large", True)
-    assert answer.largest_batch is None, "what was found out before stands"
-
-
-def test_the_largest_power_of_two_that_fits_is_found_by_halving(monkeypatch):
-    def compiled(model, job):
-        return {"verdict": "fits" if job["batch_size"] <= 300 else "too large"}
-
-    monkeypatch.setattr(tpu_compiler.child, "_compile", compiled)
-    found = {"largest_batch": 256, "tried": "512 too large, 256 fits"}
-    assert tpu_compiler.child.smaller(None, {"batch_size": 3000, "chips": 4}) == found
-    none = tpu_compiler.child.smaller(None, {"batch_size": 1024, "chips": 512})
-    assert none["largest_batch"] == 0
-
-
-def test_where_it_is_not_installed_the_answer_says_how(keras, monkeypatch, tmp_path):
+def test_a_child_that_hangs_dies_or_fills_its_memory_says_so_and_what_it_found_out_stands(
+    keras, monkeypatch, tmp_path
+):
     monkeypatch.setenv("ACCEL_TPU_COMPILER", str(tmp_path))
-    answer = tpu_compiler.compile_training_step(dense(keras), 8)
+    answer = compiler.compile_training_step(compiled(keras), 8)
     assert answer.verdict == "unavailable"
     assert "accel_helpers tpu install" in answer.why
 
+    environment.status().folder.mkdir()
+    script = tmp_path / "child.py"
+    for code, words in CHILDREN.items():
+        script.write_text(ANSWER + code)
+        seconds = 1 if "sleep" in code else 60
+        job = {"why": "there", "needed": 2**40}
+        answer = compiler.ask(compiled(keras), job, seconds, 1e8, str(script))
+        assert words in answer["why"]
+    assert answer["needed"] == 2**40
 
-def test_a_layer_of_text_is_refused_however_deep(keras, child):
-    words = keras.Input((1,), dtype="string")
-    found = keras.Sequential([keras.layers.Hashing(4, name="words")])(words)
-    model = keras.Model(words, keras.layers.Embedding(4, 1)(found))
-    model.compile("sgd", "mse")
-    answer = tpu_compiler.compile_training_step(model, 8)
-    assert (answer.verdict, "'words'" in answer.why) == ("refused", True)
+
+def test_the_largest_power_of_two_that_fits_is_found_by_halving(monkeypatch):
+    def fits_up_to_300(model, job):
+        return {"verdict": "fits" if job["batch_size"] <= 300 else "too large"}
+
+    monkeypatch.setattr(compiler.child, "_compile", fits_up_to_300)
+    found = {"largest_batch": 256, "tried": "512 too large, 256 fits"}
+    assert compiler.child.smaller(None, {"batch_size": 3000, "chips": 4}) == found
 
 
-def test_a_batch_is_read_off_the_model_and_its_loss(keras):
-    named = keras.losses.SparseCategoricalCrossentropy(name="own")
+def test_a_layer_of_text_is_refused_however_deep(keras):
+    words = keras.Sequential([keras.layers.Hashing(4, name="words")])
+    text = keras.Input((1,), dtype="string")
+    model = compiled(keras, text, words, keras.layers.Embedding(4, 1))
+    answer = compiler.compile_training_step(model, 8)
+    assert answer.verdict == "refused"
+    assert "'words'" in answer.why
+
+
+def test_a_batch_is_read_off_the_model_and_its_loss_or_else_off_a_sample(keras):
     targets = {
-        "sparse_categorical_crossentropy": "int32", named: "int32",
-        "categorical_crossentropy": "float32 5", keras.losses.MeanSquaredError(): "float32 5",
-    }  # fmt: skip
+        "sparse_categorical_crossentropy": "int32",
+        keras.losses.SparseCategoricalCrossentropy(name="own"): "int32",
+        keras.losses.MeanSquaredError(): "float32 5",
+    }
     for loss, expected in targets.items():
-        assert tpu_compiler.batch_of(dense(keras, loss)) == ["float32 8", expected]
+        assert compiler.batch_of(compiled(keras, loss=loss)) == ["float32 8", expected]
 
-
-def test_what_cannot_be_read_off_asks_for_a_sample(keras):
-    def own(y, prediction):
-        return prediction
-
-    make, inputs = keras.layers, keras.Input((4,))
-    open_length = dense(keras, layers=[keras.Input((None, 4)), make.LSTM(3)])
-    two = keras.Model(inputs, [make.Dense(1, name="a")(inputs), make.Dense(1, name="b")(inputs)])
-    two.compile("sgd", "mse")
-    for model in (open_length, two, dense(keras, own), dense(keras, layers=[make.Dense(3)])):
-        with pytest.raises(ValueError, match=SAMPLE):
-            tpu_compiler.compile_training_step(model, 8)
+    open_length = compiled(keras, keras.Input((None, 4)), keras.layers.LSTM(3))
+    own_loss = compiled(keras, loss=lambda y, prediction: prediction)
+    for model in (open_length, own_loss, compiled(keras, keras.layers.Dense(3))):
+        with pytest.raises(ValueError, match=r"sample=\(x\[:1\], y\[:1\]\)"):
+            compiler.batch_of(model)
     sample = np.ones((1, 7, 4), "float64"), np.ones((1,), "int64")
-    in_fit = ["float32 7 4", "int64"]
-    assert tpu_compiler.batch_of(open_length, sample) == in_fit
+    assert compiler.batch_of(open_length, sample) == ["float32 7 4", "int64"]
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"chips": 2}, r"\[1, 4, 8\]; got 'v5e' and 2"),
-        ({"batch_size": 32.0}, "batch_size .*; got 32.0"),
-        ({"batch_size": 30, "chips": 4}, "multiple of 4.* 30"),
-        ({"model": object()}, "compiled Keras model.*object"),
-    ],
-)
-def test_what_was_given_wrongly_is_named(keras, options, words):
-    given = {"model": dense(keras), "batch_size": 32} | options
-    with pytest.raises(ValueError, match=words):
-        tpu_compiler.compile_training_step(**given)
+def test_what_was_given_wrongly_is_named(keras):
+    with pytest.raises(ValueError, match=r"multiple of 4.* 30"):
+        compiler.compile_training_step(compiled(keras), 30, chips=4)
+    with pytest.raises(ValueError, match=r"compiled Keras model.*object"):
+        compiler.compile_training_step(object(), 32)

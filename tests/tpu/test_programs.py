@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import tempfile
 import time
 
 import numpy as np
@@ -36,62 +35,44 @@ def test_the_quickstart_needs_what_is_stored(keras, chip, chips):
     assert ("between chips" in dict(answer.more)) == (chips > 1)
 
 
-@pytest.fixture
-def own(keras):
-    """A model with classes and a loss of one's own, which says no shapes."""
+def test_a_model_of_two_inputs_and_number_formats_compiles(keras):
+    make, left, right = keras.layers, keras.Input((8,)), keras.Input((20, 8))
+    measured = make.Normalization(mean=1.0, variance=2.0)(left)
+    joined = make.Concatenate()([measured, make.Dropout(0.1)(make.LSTM(4)(right))])
+    model = keras.Model([left, right], make.Dense(3, dtype="mixed_bfloat16")(joined))
+    model.compile("adam", "mse", metrics=["mae"], run_eagerly=True)
+    answer = compile_training_step(model, 16)
+    assert (answer.verdict, answer.why) == ("fits", "")
+    assert answer.policy == "float32 and mixed_bfloat16"
 
+
+def test_a_model_of_ones_own_layer_and_loss_compiles_or_says_why_not(keras):
     @keras.saving.register_keras_serializable("tests")
     class Scaled(keras.layers.Layer):
-        def __init__(self, factor, **options):
+        def __init__(self, **options):
             super().__init__(**options)
-            self.factor = keras.Variable(factor)  # of a number, and not of a shape
+            self.factor = keras.Variable(2.0)  # of a number, and not of a shape
 
         def call(self, x):
-            if x.shape[-1] == 13:
-                raise RuntimeError("my own error")
             return self.factor * x
 
     @keras.saving.register_keras_serializable("tests")
-    class Subclass(keras.Model):
-        def __init__(self, **options):
-            super().__init__(**options)
-            self.parts = [Scaled(2.0), keras.layers.Dense(3)]
-
-        def call(self, x):
-            for part in self.parts:
-                x = part(x)
-            return x
-
-    @keras.saving.register_keras_serializable("tests")
     def own_loss(y, prediction):
-        return keras.ops.mean(keras.ops.square(y - prediction), axis=-1)
+        return keras.ops.mean(y - prediction, axis=-1)
 
-    model = Subclass()
+    model = keras.Sequential([Scaled(), keras.layers.Dense(3)])
     model.compile("adam", own_loss)
-    return model
-
-
-def test_models_of_others_shapes_compile_or_say_why_not(keras, own):
-    make = keras.layers
-    left, right = keras.Input((8,), name="left"), keras.Input((20, 8), name="right")
-    measured = make.Normalization(mean=1.0, variance=2.0)(left)
-    parts = [measured, make.Dropout(0.1)(make.LSTM(4)(right))]
-    out = make.Dense(3, dtype="mixed_bfloat16")(make.Concatenate()(parts))
-    two_inputs = keras.Model([left, right], out)
-    two_inputs.compile("adam", "mse", metrics=["mae"], run_eagerly=True)
-    answer = compile_training_step(two_inputs, 16)
+    y = np.ones((1, 3))
+    answer = compile_training_step(model, 16, sample=(y, y))
     assert (answer.verdict, answer.why) == ("fits", "")
-    assert answer.policy == "float32 and mixed_bfloat16"
-    answer = compile_training_step(own, 16, sample=(np.ones((1, 8)), np.ones((1, 3))))
-    assert (answer.verdict, answer.why) == ("fits", "")
-    answer = compile_training_step(own, 16, sample=(np.ones((1, 13)), np.ones((1, 3))))
-    assert (answer.verdict, "my own error" in answer.why) == ("unavailable", True)
+    answer = compile_training_step(model, 16, sample=(y, y[:, 1:]))
+    assert answer.verdict == "unavailable"
+    assert "cannot be compiled: " in answer.why
 
 
 def test_a_step_that_is_too_large_has_figures_and_the_batch_that_fits(keras):
-    make = keras.layers
-    wide = [make.Dense(4096, activation="relu") for _ in range(2)]
-    model = keras.Sequential([keras.Input((8,)), *wide, make.Dense(1)])
+    wide = [keras.layers.Dense(4096, activation="relu") for _ in range(2)]
+    model = keras.Sequential([keras.Input((8,)), *wide, keras.layers.Dense(1)])
     model.compile("sgd", "mse")
     answer = compile_training_step(model, 2**20)
     assert (answer.verdict, answer.largest_batch) == ("too large", 2**18)
@@ -110,48 +91,21 @@ def test_two_billion_weights_are_too_many_and_take_no_room(keras):
     assert (answer.at_least, answer.largest_batch) == (True, 0)
 
 
-def running(word):
-    """Processes with this word in their command."""
-    processes = psutil.process_iter(["cmdline"])
-    return [process for process in processes if word in str(process.info["cmdline"])]
-
-
-def wait_until(condition, seconds=120):
-    end = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < end
-        time.sleep(0.02)
-    return found
-
-
-@pytest.mark.parametrize(
-    ("limits", "words"),
-    [
-        ({"seconds": 0.5}, "give seconds= more"),
-        ({"memory": 5e7}, "needed more than 50 MB of memory; give memory= more"),
-    ],
-)
-def test_a_child_that_is_stopped_gives_a_sentence_and_leaves_nothing(
-    keras, tmp_path, monkeypatch, limits, words
-):
-    model = quickstart_model()
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    answer = compile_training_step(model, 32, **limits)
-    assert (answer.verdict, words in answer.why) == ("unavailable", True)
-    assert not list(tmp_path.glob("accel-tpu-*"))
-    assert running(str(tmp_path)) == []
-
-
 def test_when_the_learners_process_is_killed_the_child_and_its_folder_go(tmp_path):
+    def child_runs():
+        commands = [process.info["cmdline"] for process in psutil.process_iter(["cmdline"])]
+        return f"{tmp_path}/accel-tpu-" in str(commands)
+
+    # The test's own time limit ends a wait in vain.
     parent = subprocess.Popen([sys.executable, "-c", ASK, str(tmp_path)])
-    try:
-        folder = str(wait_until(lambda: [*tmp_path.glob("accel-tpu-*")])[0])
-        wait_until(lambda: running(folder))
-    finally:
-        parent.kill()
-        parent.wait()
-    wait_until(lambda: not running(folder))
-    assert not list(tmp_path.glob("accel-tpu-*"))
+    while not child_runs():
+        assert parent.poll() is None
+        time.sleep(0.02)
+    parent.kill()
+    parent.wait()
+    while child_runs():
+        time.sleep(0.02)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.night
