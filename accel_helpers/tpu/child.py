@@ -13,6 +13,7 @@ import shutil
 import sys
 import threading
 from collections import Counter
+from copy import deepcopy
 from pathlib import Path
 
 # number of chips -> how they are wired, as libtpu names it
@@ -22,7 +23,7 @@ BOUNDS = {1: {"chips_per_host_bounds": [1, 1, 1]}}
 # The compiler's least effort to make the program fast: it ends 3 to 12 times earlier.
 LEAST_EFFORT = {"exec_time_optimization_effort": -1.0}
 LONGEST_MESSAGE = 300  # characters of an error that are quoted
-UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}  # bytes
+UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}  # bytes
 
 # Of a line of a program in which chips exchange arrays, what kind of exchange it is:
 #     "  %a = (f32[]{:T(128)}, f32[16]{0:T(128)S(1)}) all-reduce-start(%g, %f), channel_id=1"
@@ -91,7 +92,7 @@ def load(place: Path, job: dict):
     compiled_with = make(description.pop("compile_config"), own_code)
     try:
         with _no_numbers():
-            model = make(description, own_code)
+            model = make(deepcopy(description), own_code)  # Keras changes what it reads
     # A layer makes a variable of a number, and not of a shape: then all of them get numbers.
     except Exception:
         model = make(description, own_code)

@@ -60,7 +60,8 @@ def test_a_model_of_ones_own_layer_and_loss_compiles_or_says_why_not(keras):
     def own_loss(y, prediction):
         return keras.ops.mean(y - prediction, axis=-1)
 
-    model = keras.Sequential([Scaled(), keras.layers.Dense(3)])
+    inputs = keras.Input((3,))
+    model = keras.Model(inputs, keras.layers.Dense(3)(Scaled()(inputs)))
     model.compile("adam", own_loss)
     y = np.ones((1, 3))
     answer = compile_training_step(model, 16, sample=(y, y))
