@@ -77,7 +77,7 @@ def test_every_link_and_anchor_leads_somewhere(read):
                 continue
             target = (path.parent / unquote(address.partition("?")[0])).resolve()
             target = target if address else path
-            if not target.is_file() or place and unquote(place) not in anchors.get(target, place):
+            if not target.is_file() or (place and unquote(place) not in anchors.get(target, place)):
                 gone.append((path.name, link))
     assert gone == []
 
