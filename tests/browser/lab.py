@@ -110,12 +110,6 @@ class Lesson:
         self.page.keyboard.press(keys)
         self.settle()
 
-    def restart_kernel(self):
-        """End the kernel and start another one in its place."""
-        (session,) = self.page.request.get(self._sessions).json()
-        address = self._sessions.replace("sessions", f"kernels/{session['kernel']['id']}/restart")
-        assert self.page.request.post(address).ok
-
     def settle(self):
         """Come back when no cell runs or waits."""
         self.page.wait_for_function(f"() => !({RUNNING})()")

@@ -93,8 +93,7 @@ def test_a_quiz_is_answered_by_mouse_and_by_keys_and_answers_are_kept(started):
         answers = {e["place"]: e["outcome"] for e in kept if e["place"].startswith("answer/")}
         assert answers == {f"answer/{field.question.id}": "right" for field in fields}
         lesson.go(lesson.page.url)
-        lesson.restart_kernel()
-        lesson.run_all()
+        lesson.run_cell(place)
         for field in fields:
             expect(field.said).to_contain_text(re.compile("You answered.*: right", re.S))
 
@@ -141,11 +140,9 @@ def test_the_player_shows_every_frame_and_plays_and_pauses(started):
 
         after("Pause")
         frames = [after("First frame"), *(after("Next frame") for _ in range(10))]
-        assert len(set(frames)) == 11
+        assert len({*frames}) == 11
         assert after("Previous frame") == frames[-2]
-        assert after("First frame") == frames[0]
-        assert after("Play") != frames[0]
-        assert after("Pause") == after("Pause")
+        assert after("Play") != after("First frame")
 
 
 @pytest.mark.night
