@@ -3,6 +3,8 @@
 import sys
 from pathlib import Path
 
+import lesson  # of tools
+
 import accel_helpers as ah
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -31,6 +33,10 @@ html_copy_source = html_use_index = html_show_copyright = html_show_sphinx = Fal
 # The search has its place beside the text, and a page is not to be had as a notebook.
 html_theme_options = {"navbar_persistent": [], "toc_title": "On this page"}
 html_theme_options |= {"use_download_button": False, "use_fullscreen_button": False}
+(stamp, *_) = lesson.badge_stamps(lesson.read(lesson.ROOT / "README.md"))
+if stamp != lesson.UNSTAMPED:
+    html_theme_options |= {"use_repository_button": True, "use_issues_button": True}
+    html_theme_options |= {"repository_url": f"https://github.com/{stamp.repository}"}
 
 author = "the course's authors"
 copyright, language, version = "MIT licence", "en", ah.__version__

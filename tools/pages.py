@@ -1,22 +1,17 @@
 """The pages of the report: HTML that asks the network for nothing, readable by everyone."""
 
 import base64
-import mimetypes
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from urllib.parse import unquote
 
-import jinja2
+import template
 from nbconvert import HTMLExporter
 
-TEMPLATES = Path(__file__).resolve().parent / "templates"
-# A picture that is not in the page, and a link to a file of the course.
-APART = re.compile(r'<img(?=[^>]* src="(?!data:)([^"]*)")[^>]*? alt="([^"]*)"[^>]*>')
-LINK = re.compile(r'(?<=<a href=")(?!\w+:|/|index\.html)([^"#]+)')
+PICTURE = re.compile(r"!\[([^]]*)\]\([^)]+\)")  # in Markdown: a badge, from the network
+LESSON = re.compile(r'(?<=<a href=")(\w+)\.ipynb')
 
 
 @dataclass(frozen=True)
@@ -51,52 +46,45 @@ class LessonRun:
 def write_lesson(
     lesson: LessonRun, notebook, source: Path, names: Sequence[str], folder: Path
 ) -> LessonRun:
-    """Write the page and plots of an executed lesson; its links are relative to `source`."""
-    texts = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    heading = re.search(r"^#\s+(.+?)\s*#*$", texts, re.M)
-    title, plots = heading[1] if heading else lesson.name, []
+    """Write the page and the plots of an executed lesson; `names` are those with a page."""
+    title = notebook.cells[0].source.partition("\n")[0].lstrip("# ")
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = PICTURE.sub(r"\1", cell.source)
+    plots = write_plots(lesson.name, title, notebook, folder)
+    lesson = replace(lesson, title=title, page=f"{lesson.name}.html", plots=plots)
+    notebook.metadata["title"] = title
+    layout = (template.FOLDER / "lesson.html.j2").read_text("utf-8")
+    exporter = HTMLExporter(raw_template=layout)
+    page, _ = exporter.from_notebook_node(notebook, resources={"lesson": lesson})
+
+    def at_home(link: re.Match) -> str:
+        name = link[1]
+        return f"{name}.html" if name in names else f"../{source.parent.name}/{name}.ipynb"
+
+    (folder / lesson.page).write_text(LESSON.sub(at_home, page), "utf-8")
+    return lesson
+
+
+def write_plots(name: str, title: str, notebook, folder: Path) -> tuple[Plot, ...]:
+    """Write each plot of a lesson as a file, too, and say in the page what it shows."""
+    plots = []
     for output in (output for cell in notebook.cells for output in cell.get("outputs", ())):
         data = output.get("data", {})
         # A player is shown whole, and not as its still picture.
-        if (png := data.get("image/png")) and "text/html" not in data:
-            alt = " ".join(output.data.get("text/plain", "").split())
-            if not alt or alt.startswith("<"):  # the name of an object says nothing
-                alt = f"Plot {len(plots) + 1} of the lesson: {title}"
-            plots.append(Plot(f"plots/{lesson.name}-{len(plots) + 1}.png", alt))
-            (folder / plots[-1].file).write_bytes(base64.b64decode(png))
-            output.data, output.metadata["alt"] = {"image/png": png}, alt
-    lesson = replace(lesson, title=title, page=f"{lesson.name}.html", plots=tuple(plots))
-    template = (TEMPLATES / "lesson.html.j2").read_text("utf-8")
-    notebook.metadata["title"] = title
-    resources = {"metadata": {"name": lesson.name, "path": str(source.parent)}, "lesson": lesson}
-    # Not with `embed_images`: that closes a <details> before its text, and nothing is folded.
-    exporter = HTMLExporter(raw_template=template)
-    page = exporter.from_notebook_node(notebook, resources=resources)[0]
-
-    def put_in(picture: re.Match) -> str:
-        address, description = picture.groups()
-        file = source.parent / unquote(address)
-        if re.match(r"\w+:", address) or not file.is_file():
-            return description  # the page asks the network for nothing
-        kind, _ = mimetypes.guess_type(file)
-        data = base64.b64encode(file.read_bytes()).decode()
-        return f'<img alt="{description}" src="data:{kind};base64,{data}"/>'
-
-    def at_home(link: re.Match) -> str:
-        path = Path(unquote(link[1]))
-        if path.suffix == ".ipynb" and path.stem in names:
-            return f"{path.stem}.html"
-        return os.path.relpath(source.parent.resolve() / path, folder.parent.resolve())
-
-    page = LINK.sub(at_home, APART.sub(put_in, page))
-    (folder / lesson.page).write_text(page, "utf-8")
-    return lesson
+        if "image/png" in data and "text/html" not in data:
+            number = len(plots) + 1
+            alt = " ".join(data["text/plain"].split())
+            if alt.startswith("<"):  # the name of an object says nothing
+                alt = f"Plot {number} of the lesson: {title}"
+            output.metadata["image/png"] = {"alt": alt}
+            plots.append(Plot(f"plots/{name}-{number}.png", alt))
+            (folder / plots[-1].file).write_bytes(base64.b64decode(data["image/png"]))
+    return tuple(plots)
 
 
 def index(lessons: Sequence[LessonRun], runtime, when: datetime, fast: bool, summary: str) -> str:
     """The first page of the report, as HTML; `summary` is the file that lesson 11 wrote."""
-    options = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True}
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), **options)
-    return environment.get_template("index.html.j2").render(
-        lessons=lessons, runtime=runtime, when=when, fast=fast, summary=summary
+    return template.fill(
+        "index.html.j2", lessons=lessons, runtime=runtime, when=when, fast=fast, summary=summary
     )
