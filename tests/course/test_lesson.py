@@ -1,8 +1,5 @@
 """The lesson object: what a page asks, keeps, draws and says through it."""
 
-import gc
-from pathlib import Path
-
 import pytest
 
 from accel_helpers import compare, describe, judge
@@ -33,9 +30,9 @@ PAGE = Lesson("00", {place.id: place for place in PLACES})
 def test_what_is_drawn_or_said_is_on_the_record():
     assert PAGE.verdict("race", FASTER) == "**2.**"
     PAGE.plot("twice", lasting(1))
-    kept = record.newest("00/")
-    assert (kept["race"].outcome, kept["race"].numbers["times as fast"]) == ("faster", 2)
-    assert (kept["twice"].outcome, kept["twice"].numbers["first call seconds"]) == ("", 3)
+    said, drawn = record.newest("00/race")[""], record.newest("00/twice")[""]
+    assert (said.outcome, said.numbers["times as fast"]) == ("faster", 2)
+    assert (drawn.outcome, drawn.numbers["first call seconds"]) == ("", 3)
 
 
 def test_what_was_not_measured_is_not_on_the_record():
@@ -79,7 +76,7 @@ def test_a_guess_at_what_was_left_out_is_neither_right_nor_wrong():
 @pytest.mark.parametrize(("id", "given"), [("many", 12.5), ("which", "b")])
 def test_the_form_keeps_what_is_typed_or_chosen(id, given):
     asked = PAGE.ask(id)
-    assert f"ah.course.guess('00/{id}', " in str(asked)  # where nothing runs
+    assert "ah.course.guess('00/" in str(asked)  # where nothing runs
     _, field, button, _ = asked.form().children
     button.click()
     assert record.everything() == []
@@ -94,15 +91,6 @@ def test_a_folder_that_cannot_be_written_stops_nothing(monkeypatch, capsys):
     assert "Not saved" in capsys.readouterr().out
 
 
-def test_scripts_lie_in_a_folder_that_is_gone_at_the_end():
-    opened = lesson("03")
-    folder = Path(opened.folder)
-    assert folder.is_dir()
-    del opened
-    gc.collect()
-    assert not folder.exists()
-
-
 # --- Which outcome a result has
 
 OUTCOMES = [
@@ -113,13 +101,10 @@ OUTCOMES = [
     ("landed", "/job:localhost/replica:0/task:0/device:CPU:0", "on the CPU"),
     ("landed", "cuda:0", "on a GPU"),
     ("landed", "TPU_0(process=0,(0,0,0,0))", "on a TPU"),
-    ("landed", RuntimeError("Unknown backend: 'gpu' requested"), "nowhere: an error"),
     ("longer", FASTER, "twice or more"),
     ("longer", SAME, "about as long"),
     ("longer", SLOWER, "less"),
     ("compiling", {"compile": 0.001, "the first step": 1.0}, "the first step"),
-    ("resumed", {"calm": 0.0, "random": 0.02}, "nearly"),
-    ("resumed", {"calm": 0.0, "random": 0.0}, "exactly"),
     ("resumed", {"calm": 0.02, "random": 0.02}, "changed"),
     ("which ran", {"one": False, "other": True}, "other"),
     ("which ran", {"one": False, "other": False}, "neither"),

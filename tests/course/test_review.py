@@ -4,6 +4,7 @@ import html
 import re
 
 import known
+from cells import prose
 
 from accel_helpers.course import exam, questions, quiz, review
 from accel_helpers.course.lessons import drawings
@@ -22,13 +23,20 @@ def test_every_exam_question_has_both_answers_with_their_sources():
 
 def test_it_names_the_section_and_the_measurements_of_a_lesson():
     for one in ANSWERS:
-        page = review.both_answers(one.number)._repr_html_()
-        ((notebook, anchor),) = re.findall(r'<a href="([^"#]+)#([^"]+)">Lesson', page)
-        titles = [re.sub("[*`]", "", title) for title in known.headings(notebook)]
-        assert html.unescape(anchor) in [title.replace(" ", "-") for title in titles]
+        page = html.unescape(review.both_answers(one.number)._repr_html_())
+        ((number, anchor),) = re.findall(r'<a href="(\d\d)_[^"#]+#([^"]+)">Lesson', page)
+        assert anchor in re.sub("[*`]", "", prose(number)).replace(" ", "-")
         for place in one.places:
             number, _, id = place.partition("/")
             assert id in {**places(number), **drawings(number)}
+
+
+def test_the_sources_of_the_bank_are_addresses_or_headings_that_exist():
+    for question in questions.bank().values():
+        assert question.source
+        for source in question.source:
+            number, _, heading = source.removeprefix("lesson ").partition(", ")
+            assert source.startswith("https://") or heading in prose(number), source
 
 
 def test_each_question_hides_both_answers_until_a_click_and_says_whether_they_differ():
@@ -38,9 +46,9 @@ def test_each_question_hides_both_answers_until_a_click_and_says_whether_they_di
         above, _, folded = html.unescape(shown._repr_html_()).partition("</summary>")
         assert " open>" not in above
         assert ("Today differs" in above) == (one.number in differ)
-        for page in (folded, str(shown)):
-            assert one.for_the_exam in page
-            assert str(one.as_of) in page
+        for said in (one.for_the_exam, str(one.as_of)):
+            assert said in folded
+            assert said in str(shown)
 
 
 def test_what_was_wrong_or_left_empty_is_shown_with_both_answers_unfolded():
