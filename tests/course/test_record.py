@@ -75,7 +75,7 @@ def test_the_newest_decides_and_each_machine_keeps_its_own(own_record):
 def test_the_records_of_two_machines_are_gathered_and_what_is_none_is_named(own_record):
     record.keep(made("03/race", 2))
     others = [made("04/only", 1), made("03/race", 1), made("05/only", 3)]
-    record.store(others, own_record.with_name("course_record (1).json"))
+    record.store(others, own_record.with_name("course_record_of_colab.json"))
     own_record.with_name("course_record-cut.json").write_text('[{"place": "03/ra')
     said = record.gather(own_record.parent)
     assert "course_record-cut.json" in said
