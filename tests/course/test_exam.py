@@ -33,6 +33,7 @@ def test_who_knows_either_passes_every_paper_and_the_two_are_told_apart():
         assert today.material == material.today == 20 - len(differ)
         assert f"In the exam you would lose {', '.join(differ)}" in str(today)
         assert f"Outside the exam, look at {', '.join(differ)}" in str(material)
+    assert quiz.ask_again().questions == ()
 
 
 def test_fourteen_right_answers_pass_and_thirteen_do_not():

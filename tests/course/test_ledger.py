@@ -40,7 +40,7 @@ INTERVALS = [
     (3, "cannot be told", 1e-6, 1e-6),
     (4, "contradicted", 2, 4),
     (4, "supported", 7.5, 8.5),
-    (4, "cannot be told", 2, 8),
+    (4, "cannot be told", 7, 8),
     (4, "cannot be told", 7.5, 8.5, 0.9, 1.1),
     (5, "supported", 2, 3),
     (5, "contradicted", 0.9, 1.1),

@@ -44,7 +44,7 @@ def test_a_guess_is_held_against_what_came_out(capsys):
     predict.guess("00/which", "a")
     assert PAGE.reveal("which", "b") == "Then."
     assert "You guessed a; what came out: b. Not so" in capsys.readouterr().out
-    assert PAGE.reveal("told") is None
+    assert PAGE.reveal("told", "a") is None
     assert capsys.readouterr().out == "Answer: b.\n"
 
 
