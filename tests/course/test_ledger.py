@@ -1,217 +1,152 @@
 """Every claim gets the verdict that an entry of the record supports, and none that it does not."""
 
-import re
-
-import numpy as np
 import pytest
-from known import OUTCOMES
 
-from accel_helpers import judge
-from accel_helpers._values.words import marked
+from accel_helpers import compare, judge
 from accel_helpers.course import ledger, record
 from accel_helpers.course.climb import Climb, Stage
 from accel_helpers.course.facts import FourFacts
 from accel_helpers.course.kept import numbers_of
-from accel_helpers.course.page import lesson
 from accel_helpers.course.record import Entry
 from accel_helpers.course.stored_steps import stored_product
 from accel_helpers.measure.measurement import Measurement
-from accel_helpers.measure.timing import compare
 
-CLAIMS = ledger.claims()
-BY_FIGURES = {2, 7, 14, 16}
-NEEDS = {4: "gpu", 5: "gpu", 6: "gpu", 9: "tpu", 10: "tpu", 11: "gpu", 13: "gpu"}
-YES, NO, OPEN = "supported", "contradicted", ledger.UNCLEAR
+CLAIMS = {claim.number: claim for claim in ledger.claims()}
 
 
-def entry(number, given, hour=10, **machine):
-    """An entry at a claim's place, of the chip that it needs: an outcome, or numbers."""
-    claim = CLAIMS[number - 1]
-    chip = {"kind": claim.needs or "cpu", "place": "colab", "backend": "tensorflow", **machine}
-    outcome, numbers = ("", given) if isinstance(given, dict) else (given, {"cpu:0 seconds": 0.06})
-    return Entry(claim.place, outcome, numbers, f"2026-11-30T{hour:02}", chip)
+def entry(number, outcome="", numbers=None, backend="tensorflow", place="colab", kind=None):
+    """An entry at a claim's place, of the chip that it needs."""
+    claim = CLAIMS[number]
+    machine = {"kind": kind or claim.needs or "cpu", "place": place, "backend": backend}
+    return Entry(claim.place, outcome, numbers or {}, "2026-11-30", machine)
 
 
-def ends(name, low, high):
-    """The numbers of a result of which the interval is known."""
-    return {f"{name} low": low, f"{name} high": high}
+def of_value(number, low, high, least=1.0, most=1.0, kind=None):
+    """An entry with both ends of the claim's value, and of what that is divided by."""
+    numbers = {}
+    for name, *ends in ((CLAIMS[number].over, least, most), (CLAIMS[number].value, low, high)):
+        numbers |= {f"{name} low": ends[0], name: ends[0], f"{name} high": ends[1]}
+    return entry(number, "", numbers, kind=kind)
 
 
-def times(low, high):
-    return ends("times as fast", low, high)
+def verdict(number, *entries):
+    return ledger.fill(entries)[number - 1].verdict
 
 
-def steps(*of_256):
-    return {"32 fit seconds": 1.0, "256 fit seconds": 2.0, **ends("256 fit seconds", *of_256)}
-
-
-def right(*large):
-    small = ends("default fit accuracy", 0.91, 0.96)
-    return small | ends("bigger batches accuracy", *large)
-
-
-def fed(low, high):
-    return ends("resident against tf.data times as fast", low, high)
-
-
-def ran(count):
-    return {"ran": count, "steps": 20.0}
-
-
-def pair(first, second):
-    return {"#1": first, "#2": second}
-
-
-def fed_by(count):
-    return {"129 instructions": count, "128 instructions": 8.0}
-
-
-JAX, KAGGLE = {"backend": "jax"}, {"place": "kaggle"}
-# Claim, state, the entry's outcome or numbers, and where it matters the machine's words.
-CASES = [
-    (1, NO, "many at once"),
-    (1, YES, "one by one"),
-    (1, OPEN, "cannot tell"),
-    (3, NO, {"value": 0.26}),
-    (3, YES, {"value": 0.0}),
-    (3, OPEN, {"value": 1e-6}),
-    (4, NO, steps(2.0, 4.0)),
-    (4, YES, steps(7.5, 8.5)),
-    (4, OPEN, steps(2.0, 8.0)),
-    (5, YES, times(2.0, 3.0)),
-    (5, NO, times(0.9, 1.1)),
-    (5, OPEN, times(1.9, 3.0)),
-    (5, OPEN, {**times(4.0, 4.0), "cpu samples": 4.0}),  # too few for an interval
-    (6, YES, "all four"),
-    (6, YES, "placed, slower"),
-    (6, NO, "visible, not placed"),
-    (6, OPEN, "placed, no difference"),
-    (6, OPEN, "all four", JAX),
-    (8, YES, fed_by(36.0)),
-    (8, NO, fed_by(8.0)),
-    (8, OPEN, fed_by(12.0)),
-    (9, NO, "tpu", JAX),
-    (9, OPEN, "tpu"),
-    (9, OPEN, "tpu", {**JAX, **KAGGLE}),
-    (10, YES, "tpu"),
-    (10, OPEN, "tpu", KAGGLE),
-    (11, YES, times(0.9, 1.2)),
-    (11, NO, times(2.0, 90.0)),
-    (11, OPEN, times(1.1, 2.5)),
-    (12, YES, ran(2.0)),
-    (12, NO, ran(20.0)),
-    (12, OPEN, ran(14.0)),
-    (12, OPEN, ran(2.0), JAX),
-    (13, YES, times(0.9, 1.2)),
-    (13, NO, times(2.0, 90.0)),
-    (13, OPEN, times(1.1, 2.5)),
-    (15, YES, pair(16e9, 2e9)),
-    (15, NO, pair(16e9, 16e9)),
-    (15, OPEN, pair(16e9, 8e9)),
-    (17, NO, right(0.88, 0.90)),
-    (17, YES, right(0.97, 0.98)),
-    (17, OPEN, right(0.95, 0.97)),  # two of them cross
-    (17, OPEN, fed(1.0, 1.1)),  # one training says nothing
-    (18, YES, fed(0.9, 1.2)),
-    (18, NO, fed(2.0, 3.0)),
-    (18, OPEN, fed(1.46, 3.1)),
-    (19, NO, pair(256.0, 1000.0)),
-    (19, YES, pair(1000.0, 1000.0)),
-    (19, OPEN, pair(950.0, 1000.0)),
+# Claim, verdict, and both ends of the value; also those of what it is divided by, if they differ.
+INTERVALS = [
+    (3, "contradicted", 0.26, 0.26),
+    (3, "supported", 0, 0),
+    (3, "cannot be told", 1e-6, 1e-6),
+    (4, "contradicted", 2, 4),
+    (4, "supported", 7.5, 8.5),
+    (4, "cannot be told", 7, 8),
+    (4, "cannot be told", 7.5, 8.5, 0.9, 1.1),
+    (5, "supported", 2, 3),
+    (5, "contradicted", 0.9, 1.1),
+    (5, "cannot be told", 1.9, 3),
+    (8, "supported", 4.5, 4.5),
+    (8, "contradicted", 1, 1),
+    (11, "supported", 0.9, 1.2),
+    (11, "contradicted", 2, 90),
+    (11, "cannot be told", 1.1, 2.5),
+    (12, "supported", 0.1, 0.1),
+    (12, "contradicted", 1, 1),
+    (13, "supported", 0.9, 1.2),
+    (13, "contradicted", 2, 90),
+    (13, "cannot be told", 1.1, 2.5),
+    (15, "supported", 8, 8),
+    (15, "contradicted", 1, 1),
+    (17, "contradicted", 0.88, 0.9, 0.91, 0.96),
+    (17, "supported", 0.97, 0.98, 0.91, 0.96),
+    (17, "cannot be told", 0.95, 0.97, 0.91, 0.96),
+    (18, "supported", 0.9, 1.2),
+    (18, "contradicted", 2, 3),
+    (18, "cannot be told", 1.46, 3.1),
+    (19, "contradicted", 0.256, 0.256),
+    (19, "supported", 1, 1),
+]
+# The same by an entry's outcome, and by what trained where.
+OUTCOMES = [
+    (1, "contradicted", "many at once", {"cpu:0 seconds": 0.06}),
+    (1, "supported", "one by one", {"cpu:0 seconds": 0.06}),
+    (6, "supported", "all four"),
+    (6, "supported", "placed, slower"),
+    (6, "contradicted", "visible, not placed"),
+    (6, "cannot be told", "placed, no difference"),
+    (6, "cannot be told", "all four", {}, "jax"),
+    (9, "contradicted", "tpu", {}, "jax"),
+    (9, "cannot be told", "tpu", {}, "tensorflow"),
+    (10, "supported", "tpu", {}, "jax"),
+    (10, "cannot be told", "tpu", {}, "jax", "kaggle"),
+    (5, "cannot be told", "", {"times as fast": 4.0, "cpu samples": 4.0}),  # too few
+    (5, "cannot be told", "", {"a name of an older course": 4.0}),
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]} {case[1]}")
-def test_a_claim_gets_the_verdict_that_the_entry_supports(case):
-    number, state, given, *machines = case
-    words = dict(*machines)
-    assert ledger.fill([entry(number, given, **words)])[number - 1].verdict == state
+@pytest.mark.parametrize("case", INTERVALS)
+def test_a_claim_gets_the_verdict_that_the_whole_interval_supports(case):
+    number, state, *ends = case
+    assert verdict(number, of_value(number, *ends)) == state
 
 
-def test_the_cases_hold_each_verdict_of_each_claim_and_each_claim_has_its_experiment():
-    told = {(number, state) for number, state, *_ in CASES}
-    for claim in CLAIMS:
+@pytest.mark.parametrize("case", OUTCOMES)
+def test_a_claim_gets_the_verdict_that_the_outcome_supports(case):
+    number, state, *given = case
+    assert verdict(number, entry(number, *given)) == state
+
+
+def test_a_claim_has_its_experiment_and_its_sources():
+    assert [*CLAIMS] == [*range(1, 20)]
+    for claim in CLAIMS.values():
         assert claim.experiment
-        assert claim.source
-        assert all(re.fullmatch(r"https://\S+", url) for url in claim.source)
-        assert {*claim.limits} == {said for said in (YES, NO) if (claim.number, said) in told}
-    assert [claim.number for claim in CLAIMS] == [*range(1, 20)]
-    assert {claim.number: claim.needs for claim in CLAIMS if claim.needs} == NEEDS
+        assert " ".join(claim.source).count("https://") == len(claim.source) > 0
 
 
-def lasting(seconds, name):
-    return Measurement.from_samples([seconds] * 5, name=name)
+def lasting(seconds, name, **others):
+    return Measurement.from_samples([seconds] * 5, name=name, **others)
 
 
-RACE = compare(lasting(2.0, "fit"), lasting(1.0, "fit"))
-STAGES = [
-    Stage(name, 32, lasting(1.0, name), (0.7, 0.8, 0.9))
-    for name in ("default fit", "bigger batches", "tf.data with prefetch", "resident")
-]
-# What the pages' cells put there, by the places of claims.
+RACE = compare(lasting(2.0, "cpu"), lasting(1.0, "gpu", first_call=9.0))
+NAMES = ["default fit", "bigger batches", "tf.data with prefetch", "resident"]
+STAGES = [Stage(name, 32, lasting(8 / n, name), (0.7, 0.9)) for n, name in enumerate(NAMES, 1)]
+CLIMB = Climb((*STAGES,))
+# What the page's cell puts there, by the claim, and what the ledger then tells of it.
 RESULTS = {
-    "01/product": [judge(flops=17e9, seconds=lasting(0.06, "cpu:0"))],
-    "02/facts": FourFacts("a GPU", "gpu:0", "gpu:0", RACE),
-    "03/climb": Climb(tuple(STAGES)),
-    "03/race": RACE,
-    "04/one code path": object(),
-    "06/instructions": {n: stored_product(n, n, n) for n in (127, 128, 129)},
-    "06/sums": (256.0, 1000.0),
-    "07/queue": RACE,
-    "07/steps": {32: RACE.slow, 256: RACE.fast},
-    "07/transfer": RACE,
-    "08/python calls": {"ran": 2, "steps": 20},
-    "09/batches": 0.26,
-    "09/state": np.array([16e9, 2e9]),
+    1: ([judge(flops=17e9, seconds=lasting(0.06, "cpu:0"))], "0.06 to 0.06 s"),
+    3: (0.26, "0.26"),
+    4: ({32: lasting(1, "fit"), 256: lasting(2, "fit")}, "2 to 2 times as long as 32"),
+    5: (RACE, "2 to 2 times as fast"),
+    6: (FourFacts("a GPU", "gpu:0", "gpu:0", RACE), ""),
+    8: ({n: stored_product(n, n, n) for n in (128, 129)}, "36 instructions for 129, 8 for 128"),
+    11: (RACE, "2 to 2 times as fast"),
+    12: ({"ran": 2, "steps": 20}, "2 times in 20 steps"),
+    13: (RACE, "2 to 2 times as fast"),
+    15: ((16e9, 2e9), "16,000,000,000 bytes on each device copied, 2,000,000,000 sharded"),
+    17: (CLIMB, "large batches: 70.0% to 90.0%, with small ones 70.0% to 90.0%"),
+    18: (CLIMB, "1.33 to 1.33 times as fast"),
+    19: ((256.0, 1000.0), "256, and should be 1000"),
 }
 
 
-MEASURED = [claim for claim in CLAIMS if claim.place]
+@pytest.mark.parametrize("number", RESULTS)
+def test_a_claim_finds_what_it_is_judged_by_in_what_its_page_keeps(number):
+    result, told = RESULTS[number]
+    found = ledger.fill([entry(number, "", numbers_of(result))])[number - 1]
+    assert told in found.measured
 
 
-@pytest.mark.parametrize("claim", MEASURED, ids=lambda claim: claim.number)
-def test_a_claim_finds_what_it_is_judged_by_in_what_its_page_keeps(claim):
-    number, _, id = claim.place.partition("/")
-    assert number == claim.lesson
-    kind = lesson(number).places[id].outcomes
-    for limit in claim.limits.values():
-        assert {*limit.get("outcomes", ())} <= {*OUTCOMES.get(kind, ())}
-    numbers = numbers_of(RESULTS[claim.place])
-    found = ledger.fill([entry(claim.number, numbers)])[claim.number - 1]
-    assert bool(found.measured) == bool(claim.measured)
+def test_what_needs_a_chip_that_is_not_here_says_so_and_the_newest_of_that_chip_decides():
+    on_cpu = of_value(19, 1, 1)
+    assert {verdict(number, on_cpu) for number in (4, 5, 6, 11, 13)} == {"needs a GPU"}
+    assert {verdict(number, on_cpu) for number in (9, 10)} == {"needs a TPU"}
+    older, newer = of_value(5, 0.9, 1), of_value(5, 4, 5)
+    assert verdict(5, older, newer, of_value(5, 0.9, 1, kind="cpu")) == "supported"
 
 
-@pytest.mark.parametrize("kind", ["cpu", "gpu", "tpu"])
-def test_what_needs_a_chip_that_is_not_here_says_so(kind):
-    elsewhere = entry(19, pair(256.0, 1000.0), kind=kind)
-    lacking = {n: f"needs a {chip.upper()}" for n, chip in NEEDS.items() if chip != kind}
-    found = {each.claim.number: each.verdict for each in ledger.fill([elsewhere])}
-    assert {n: verdict for n, verdict in found.items() if verdict.startswith("needs")} == lacking
-
-
-def test_the_newest_entry_of_a_chip_that_it_takes_decides():
-    on_a_gpu = [entry(5, times(0.9, 1.0), 1), entry(5, times(4.0, 5.0), 2)]
-    filled = ledger.fill([*on_a_gpu, entry(5, times(0.9, 1.0), 3, kind="cpu")])
-    assert filled[4].verdict == YES
-    assert filled[3].verdict == "needs a GPU"  # the newest of all was measured on a CPU
-
-
-def test_without_a_record_nothing_is_measured_and_no_chip_missed(own_record):
-    verdicts = {found.claim.number: found.verdict for found in ledger.my_claims()}
-    assert {n for n, verdict in verdicts.items() if verdict == ledger.PUBLISHED} == BY_FIGURES
-    assert {*verdicts.values()} == {ledger.PUBLISHED, ledger.NOT_MEASURED}
-
-
-def test_it_is_filled_from_the_learners_own_record(own_record):
-    record.keep(entry(19, pair(1000.0, 1000.0)))
+def test_it_is_filled_from_the_learners_own_record():
+    assert {one.verdict for one in ledger.my_claims()} == {ledger.PUBLISHED, ledger.NOT_MEASURED}
+    record.keep(of_value(19, 1.0, 1.0))
     shown = ledger.my_claims()
-    assert shown[18].verdict == YES
-    assert f"{YES}: {shown[18].sentence}" in str(shown)
-    rows = shown._repr_html_().split('<th scope="row"')[1:]
-    assert len(rows) == 19
-    for found, row in zip(shown, rows, strict=True):
-        folded, _, cells = row.partition("</details>")
-        assert marked(found.sentence) in folded
-        assert str(found.claim.as_of) in folded
-        for text in (found.claim.verdict, found.verdict, f"lesson {found.claim.lesson}"):
-            assert f">{text}</td>" in cells
+    assert f"supported: {shown[18].sentence}" in str(shown)
+    assert ">supported</td>" in shown._repr_html_()

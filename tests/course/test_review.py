@@ -4,118 +4,59 @@ import html
 import re
 
 import known
-import pytest
+from cells import prose
 
 from accel_helpers.course import exam, questions, quiz, review
-from accel_helpers.course.review import answers
+from accel_helpers.course.lessons import drawings
+from accel_helpers.course.places import places
+
+ANSWERS = review.answers()
 
 
-def test_every_exam_question_has_both_answers_with_sources_a_section_and_places_of_pages():
-    names = known.places()
-    assert [one.number for one in answers()] == [f"E{n}" for n in range(1, 15)]
-    differ = {n for q in questions.bank().values() if q.expected for n in q.exam}
-    assert {one.number for one in answers() if one.differs} == differ
-    for one in answers():
-        assert all(url.startswith("https://") for url in one.today_source + one.material_source)
+def test_every_exam_question_has_both_answers_with_their_sources():
+    assert [one.number for one in ANSWERS] == [f"E{n}" for n in range(1, 15)]
+    for one in ANSWERS:
         assert all((one.asks, one.material, one.today, one.today_source))
-        told = review.both_answers(one.number)
-        assert one.as_of.isoformat() in str(told)
-        assert str(one.as_of) in told._repr_html_()
-        assert ("further question" in str(told)) == (one.number not in questions.THIS_EXAM)
-        assert one.material_source or one.label == questions.NOT_FOUND
-        ((page, anchor),) = re.findall(
-            r'<a href="([^"#]+)#([^"]+)">Lesson', review.both_answers(one.number)._repr_html_()
-        )
-        table = {ord("*"): "", ord("`"): "", ord(" "): "-"}
-        anchors = {title.translate(table) for title in known.headings(page)}
-        assert html.unescape(anchor) in anchors, (one.number, anchor)
-        assert set(one.places) <= names, one.number
+        assert all(url.startswith("https://") for url in one.today_source + one.material_source)
+        assert one.material_source or "material answers" not in one.for_the_exam
 
 
-def folds(shown):
-    """What a notebook folds away, each with whether it is open: (open, text)."""
-    page = shown._repr_html_()
-    found = re.findall(r"<details[^>]*?( open)?>(.*?)</details>", page, re.S)
-    return [(bool(is_open), text) for is_open, text in found]
+def test_it_names_the_section_and_the_measurements_of_a_lesson():
+    for one in ANSWERS:
+        page = html.unescape(review.both_answers(one.number)._repr_html_())
+        ((number, anchor),) = re.findall(r'<a href="(\d\d)_[^"#]+#([^"]+)">Lesson', page)
+        assert anchor in re.sub("[*`]", "", prose(number)).replace(" ", "-")
+        for place in one.places:
+            number, _, id = place.partition("/")
+            assert id in {**places(number), **drawings(number)}
 
 
-def test_each_question_hides_both_answers_with_the_label_and_a_link_until_a_click():
-    page = review.both_answers("E3")._repr_html_()
-    assert "43 seconds" not in page.partition("</summary>")[0]
-    ((is_open, folded),) = folds(review.both_answers("E3"))
-    assert not is_open
-    for text in ("43 seconds", "(reported second-hand)", "(checked 2026-"):
-        assert text in folded
-    assert 'href="03_time_a_keras_model.ipynb#' in folded
+def test_the_sources_of_the_bank_are_addresses_or_headings_that_exist():
+    for question in questions.bank().values():
+        assert question.source
+        for source in question.source:
+            number, _, heading = source.removeprefix("lesson ").partition(", ")
+            assert source.startswith("https://") or heading in prose(number), source
 
 
-def test_the_plain_text_has_both_answers():
-    assert str(review.both_answers("E3", "E4")).count("What is true today (checked 2026-") == 2
+def test_each_question_hides_both_answers_until_a_click_and_says_whether_they_differ():
+    differ = {n for q in questions.bank().values() if q.expected for n in q.exam}
+    for one in ANSWERS:
+        shown = review.both_answers(one.number)
+        above, _, folded = html.unescape(shown._repr_html_()).partition("</summary>")
+        assert " open>" not in above
+        assert ("Today differs" in above) == (one.number in differ)
+        for said in (one.for_the_exam, str(one.as_of)):
+            assert said in folded
+            assert said in str(shown)
 
 
-def test_without_a_number_the_exams_ten_are_shown_and_no_further_one():
-    shown = review.both_answers()
-    assert [one.number for one in shown.answers] == [f"E{n}" for n in range(1, 11)]
-    assert shown == review.both_answers(*(one.number for one in shown.answers))
-
-
-def test_a_question_says_above_its_fold_whether_today_differs():
-    summary = {one.number: review.both_answers(one.number)._repr_html_() for one in answers()}
-    for one in answers():
-        assert ("Today differs" in summary[one.number].partition("</summary>")[0]) == one.differs
-
-
-# What was wrong
-
-
-def test_before_a_paper_is_handed_in_nothing_is_called_wrong(own_record):
-    shown = review.missed()
-    assert shown.answers == ()
-    for said in (str(shown), shown._repr_html_()):
-        assert "No wrong or empty answer" in said
-
-
-def test_what_was_wrong_on_the_paper_is_shown_with_both_answers_unfolded(own_record):
-    paper = exam.draw_exam(1)
-    lost = next(q for q in paper.questions if q.kind == "one" and [*q.exam] == ["E3"])
-    place = paper.questions.index(lost) + 1
-    exam.hand_in(1, {**known.whole(paper), place: known.wrong(lost)})
-    shown = review.missed()
-    assert [one.number for one in shown.answers] == ["E3"]
-    ((is_open, text),) = folds(shown)
-    assert is_open
-    assert "43 seconds" in text
-
-
-def test_what_was_left_empty_is_shown_too(own_record):
+def test_what_was_wrong_or_left_empty_is_shown_with_both_answers_unfolded():
+    assert "No wrong or empty answer" in str(review.missed())
     exam.hand_in(1, {})
-    assert review.missed().answers == review.both_answers().answers
-
-
-def test_after_a_paper_without_a_slip_nothing_is_shown(own_record):
+    assert review.missed().answers == review.both_answers().answers == ANSWERS[:10]
     exam.hand_in(1, known.whole(exam.draw_exam(1)))
     assert review.missed().answers == ()
-    assert "No wrong or empty answer" in str(review.missed())
-
-
-def test_a_further_question_that_was_wrong_is_shown_too(own_record):
-    further = quiz.show_quiz("E13").questions[0]
-    quiz.answer(further.id, known.wrong(further))
-    assert [one.number for one in review.missed().answers] == ["E13"]
-
-
-def test_an_answer_whose_text_was_not_found_is_not_called_the_materials():
-    not_found = [one for one in answers() if one.label == questions.NOT_FOUND]
-    heads = [one.for_the_exam for one in not_found]
-    asked = [q for q in questions.bank().values() if q.label == questions.NOT_FOUND]
-    heads += [next(iter(question.two_answers)) for question in asked]
-    assert len(heads) > len(not_found) > 0
-    assert not any("material answers" in head for head in heads)
-    assert "What the exam's material answers (reported second-hand)" in str(
-        review.both_answers("E3")
-    )
-
-
-def test_an_id_that_is_none_is_named():
-    with pytest.raises(ValueError, match="'03/speed_up'.*'03/none'"):
-        quiz.answer("03/none", "a")
+    quiz.answer("03/speed_up", "a")
+    assert [one.number for one in review.missed().answers] == ["E3"]
+    assert " open>" in review.missed()._repr_html_()
