@@ -68,7 +68,6 @@ def test_a_real_fit_is_timed(keras, model, batch_size, steps, group):
     timed = time_fit(model, X, Y, batch_size=batch_size, seconds=0.5, callbacks=[note])
     assert timed.steps_per_epoch == steps
     assert 0 < timed.epochs.median < timed.epochs.first_call, "the first one compiles"
-    assert timed.step.median == pytest.approx(timed.epochs.median / steps)
     assert called == [], "a callback is the caller's, and may write files"
     # on JAX a training that was ended within an epoch may leave a model that is deleted
     assert np.isfinite(model.evaluate(X, Y, verbose=0))

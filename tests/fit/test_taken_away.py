@@ -59,6 +59,4 @@ def test_lists_of_inputs_and_targets_are_profiled_as_fit_takes_them(keras):
         model.compile("sgd", ["mse", "mse"])
         return model
 
-    found = profile_fit(make_model, [X, X], [Y, Y], seconds=1)
-    assert found.steps == 2
-    assert found.shares["callbacks"] == found.shares["validation"] == 0
+    assert profile_fit(make_model, [X, X], [Y, Y], seconds=1).steps == 2
