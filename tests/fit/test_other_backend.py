@@ -51,13 +51,6 @@ def test_the_first_batches_travel_and_keras_decides_there_on_xla(keras, tmp_path
     assert sent.make_model().jit_compile == model.jit_compile, "as of a model that is new there"
 
 
-def test_what_cannot_travel_has_the_line_to_try(keras, other, monkeypatch):
-    call = checked(of_layers(keras), X, Y, {"validation_data": (X, Y)})
-    assert other_backend.why_not(call) == ""
-    monkeypatch.setattr(other_backend, "MOST_BYTES", X.nbytes)
-    assert f"set KERAS_BACKEND={other} in a new session" in other_backend.why_not(call)
-
-
 def test_what_keras_cannot_make_again_is_named_and_not_written(keras, tmp_path):
     class Own(keras.layers.Layer):
         pass

@@ -1,7 +1,11 @@
 """What a `Profile` says: which part is the largest, which change is the best, and by how much."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from accel_helpers.fit.clock import Turn
+from accel_helpers.fit.dissection import AS_IT_IS, IDLE, IN_MEMORY, Dissection
 from accel_helpers.fit.parts import NOT_TOLD, Parts
 from accel_helpers.fit.profile import for_another_minute
 from accel_helpers.fit.profile_result import Change, Profile
@@ -60,6 +64,13 @@ SLOWER = change("run_eagerly=True", [8.0] * 5)
 )
 def test_a_part_is_called_the_largest_where_that_is_sure(first, second, part, verdict):
     assert Parts((1.0,) * len(first), {part: first, "overhead": second}).verdict == verdict
+
+
+@pytest.mark.parametrize(("alone", "waited"), [(3.0, 3.0), (8.0, 4.0)])
+def test_no_step_waits_longer_for_its_input_than_the_input_takes_alone(alone, waited):
+    training = SimpleNamespace(_callbacks=[], _parts_of_steps=lambda steps, turns: {"steps": steps})
+    turns = {AS_IT_IS: Turn(10.0), IN_MEMORY: Turn(6.0), IDLE: Turn(alone)}
+    assert Dissection._parts_of(training, turns)["input"] == waited
 
 
 def test_each_verdict_says_its_own_share_and_its_own_sentence():

@@ -33,9 +33,8 @@ def both_ways(make, x, y, **options):
 @pytest.mark.parametrize("batch_size", [32, 900])
 def test_in_a_fixed_order_every_loss_and_metric_is_that_of_fit(digits, batch_size):
     """500 samples: 32 leaves a last batch of 20, 900 is more than all."""
-    x, y = digits
-    validation = (x[:77], y[:77])
-    both_ways(without_dropout, x, y, batch_size=batch_size, validation_data=validation)
+    validation = tuple(array[:77] for array in digits)
+    both_ways(without_dropout, *digits, batch_size=batch_size, validation_data=validation)
 
 
 def test_several_inputs_and_outputs_and_averaged_weights_are_those_of_fit(keras):

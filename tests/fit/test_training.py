@@ -89,9 +89,12 @@ def test_a_validation_split_has_the_samples_and_weights_that_fit_takes(keras, co
 
 
 def test_model_and_callbacks_that_are_handed_over_stay_as_they_were(keras, make_model, tmp_path):
+    by_all = []
+
     class Counts(keras.callbacks.Callback):
         def on_epoch_end(self, epoch, logs=None):
             self.seen.append(epoch)
+            by_all.append(epoch)
 
     kinds = keras.callbacks
     counts = Counts()
@@ -104,8 +107,8 @@ def test_model_and_callbacks_that_are_handed_over_stay_as_they_were(keras, make_
     ]
     model = make_model()
     before = model.get_weights()
-    found = profile_fit(model, X, Y, seconds=3, batch_size=10, callbacks=callbacks)
-    assert found.shares["callbacks"] > 0, "copies took part"
+    profile_fit(model, X, Y, seconds=3, batch_size=10, callbacks=callbacks)
+    assert by_all, "copies took part"
     assert counts.seen == []
     assert list(tmp_path.iterdir()) == [], "nothing is written"
     assert np.array_equal(model.get_weights()[0], before[0])
