@@ -66,11 +66,10 @@ def test_a_part_is_called_the_largest_where_that_is_sure(first, second, part, ve
     assert Parts((1.0,) * len(first), {part: first, "overhead": second}).verdict == verdict
 
 
-@pytest.mark.parametrize(("alone", "waited"), [(3.0, 3.0), (8.0, 4.0)])
-def test_no_step_waits_longer_for_its_input_than_the_input_takes_alone(alone, waited):
+def test_no_step_waits_longer_for_its_input_than_the_input_takes_alone():
     training = SimpleNamespace(_callbacks=[], _parts_of_steps=lambda steps, turns: {"steps": steps})
-    turns = {AS_IT_IS: Turn(10.0), IN_MEMORY: Turn(6.0), IDLE: Turn(alone)}
-    assert Dissection._parts_of(training, turns)["input"] == waited
+    turns = {AS_IT_IS: Turn(10.0), IN_MEMORY: Turn(6.0), IDLE: Turn(3.0)}
+    assert Dissection._parts_of(training, turns)["input"] == 3.0
 
 
 def test_each_verdict_says_its_own_share_and_its_own_sentence():
