@@ -120,9 +120,10 @@ class FakeDevice:
     ("largest", "change", "saved"),
     [
         ("input", "", 0),
-        ("compute", "", 0),
-        pytest.param("memory", "", 0, marks=pytest.mark.slow),
-        pytest.param("overhead", "", 0, marks=pytest.mark.slow),
+        *(
+            pytest.param(part, "", 0, marks=pytest.mark.slow)
+            for part in ("compute", "memory", "overhead")
+        ),
         ("callbacks", "without LambdaCallback", 1),
         ("validation", "validation_freq=5", 4 / 5),
     ],
