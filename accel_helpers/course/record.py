@@ -99,7 +99,7 @@ def _alone(folder: Path):
     """Have other kernels wait that write here, where the system can."""
     with contextlib.ExitStack() as stack:
         # Windows and a browser have no such lock, and a mounted Drive may have none.
-        with contextlib.suppress(ImportError, OSError):
+        with contextlib.suppress(ImportError, AttributeError, OSError):
             import fcntl
 
             handle = os.open(folder, os.O_RDONLY)

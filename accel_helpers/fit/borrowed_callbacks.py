@@ -10,7 +10,6 @@ PLACES = {
     "filepath",
     "filename",
     "log_dir",
-    "backup_dir",
     "_weights_path",
     "_prev_weights_path",
     "_training_metadata_path",
@@ -43,10 +42,11 @@ class BorrowedCallbacks(ExitStack):
             copied = copy.deepcopy(callback, {id(model): model})
         except Exception:
             return callback
-        folder = tempfile.TemporaryDirectory(prefix="accel-profile-", ignore_cleanup_errors=True)
-        new_folder = self.enter_context(folder)
+        folder = self.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
         for name, path in vars(callback).items():
             if name in PLACES and path:
                 # the name stays, since a checkpoint's ending says how it is written
-                setattr(copied, name, str(Path(new_folder, Path(path).name)))
+                setattr(copied, name, str(Path(folder, Path(path).name)))
+        # a backup deletes this folder when it is done, and no file outside it
+        copied.backup_dir = folder
         return copied

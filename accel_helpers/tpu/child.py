@@ -54,13 +54,13 @@ def main(folder: str) -> None:
         model = load(place, job)
         answer |= _compile(model, job)
         # It stands there if smaller batches take too long.
-        (place / "answer.json").write_text(json.dumps(answer), "utf-8")
+        (place / "answer.json").write_text(json.dumps(answer))
         if answer["verdict"] == "too large":
             answer |= smaller(model, job)
     # Whatever the model's own code, the frameworks and the compiler raise.
     except Exception as error:
         answer["why"] = f"the step cannot be compiled: {_reason(error)}"
-    (place / "answer.json").write_text(json.dumps(answer), "utf-8")
+    (place / "answer.json").write_text(json.dumps(answer))
 
 
 def _end_with_parent(folder: str) -> None:

@@ -115,7 +115,7 @@ def ask(
         compiler = environment.status()
         if compiler.why:
             return {"why": compiler.why}
-        Path(folder, "job.json").write_text(json.dumps(job), "utf-8")
+        Path(folder, "job.json").write_text(json.dumps(job))
         command, variables = compiler.command(script, folder, scratch=folder)
         outcome = probe.run_command(command, seconds=seconds, memory=memory, environ=variables)
         file = Path(folder, "answer.json")

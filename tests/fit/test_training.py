@@ -104,6 +104,7 @@ def test_model_and_callbacks_that_are_handed_over_stay_as_they_were(keras, make_
         kinds.ModelCheckpoint(tmp_path / "best.keras"),
         kinds.ModelCheckpoint(tmp_path / "of-{epoch}.weights.h5", save_weights_only=True),
         kinds.CSVLogger(tmp_path / "log.csv", append=True),
+        kinds.BackupAndRestore(tmp_path / "backup"),
     ]
     model = make_model()
     before = model.get_weights()
