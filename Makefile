@@ -8,7 +8,6 @@ REPO ?=
 REF ?=
 ONCE ?=
 LAB ?=
-LIST ?=
 
 # Matplotlib's list of fonts is kept with the environment it was made from: one that another
 # environment left in the home folder may name fonts that are gone, and every plot says so.
@@ -21,26 +20,22 @@ test test-all night: export ACCEL_FAST = 1
 test test-all night: export ACCEL_DATA = bundled
 test test-all night: export PYTHONHASHSEED = 0
 
-.PHONY: help environment run test test-all night lab notebooks stamp lint fix wheel benchmarks \
-  site screenshots slides bundle colab-check site-environment
+.PHONY: help environment run lab test test-all night lint fix notebooks benchmarks wheel site bundle \
+  stamp site-environment
 
 help:
 	@echo 'make run         execute the lessons here, write course_report/ (LESSONS="03", FAST=1, ALL=1)'
-	@echo 'make test        lint, unit tests, every lesson: 5 to 25 minutes on two cores'
-	@echo 'make test-all    the same and the slow tests, which CI runs: 15 to 35 minutes on two cores'
-	@echo 'make night       what is left: the site, past runtimes, every lesson in a browser: an hour'
 	@echo 'make lab         open the lessons in JupyterLab'
+	@echo 'make test        lint, unit tests, every lesson: 4 to 10 minutes on two cores'
+	@echo 'make test-all    the same and the slow tests, which CI runs: 10 to 25 minutes'
+	@echo 'make night       what is left: the site, past runtimes, every lesson in a browser: an hour'
+	@echo 'make fix         mend what a program can mend, and lint: style, types, the form of the lessons'
 	@echo 'make notebooks   execute lessons, store what they say and, on a quiet machine, measure (LESSONS="03", FRESH=1)'
-	@echo 'make stamp       write the repository into badges and setup cells (REPO=owner/name, REF=main)'
-	@echo 'make lint        check style, and the form of the lessons'
-	@echo 'make fix         mend what lint finds and a program can mend; then lint says the rest'
-	@echo 'make benchmarks  measure the claims about speed here, side by side: a quarter of an hour'
+	@echo 'make benchmarks  measure the claims about speed here, side by side: under ten minutes'
+	@echo 'make site        the course as pages and slides, course_site/ (LAB=1: a lab in the browser, too)'
 	@echo 'make wheel       build the package into dist/'
-	@echo 'make site        the course as pages, course_site/ (with what `make run` measured; LAB=1: a lab, too)'
-	@echo 'make screenshots pictures for the README of a lesson and the report, which `make run` made last'
-	@echo 'make slides      each lesson as slides, course_site/slides/'
 	@echo 'make bundle      one zip for a drive, a stick or a room without a network, into dist/'
-	@echo 'make colab-check say what a newer list of packages changes (LIST=pip-freeze.txt)'
+	@echo 'make stamp       write the repository into badges and setup cells (REPO=owner/name, REF=main)'
 
 environment:
 	@sh .ci/environment
@@ -100,20 +95,12 @@ benchmarks: environment
 site-environment:
 	@sh .ci/environment site
 
-# What make_site.py does not make itself is made first: the site's first page leads to what is there.
-site: slides
+# The site's first page leads to the slides, the questions and the lab, so these are made first.
+site: site-environment wheel
+	@$(PYTHON) tools/slides.py
 	@$(PYTHON) tools/questions_out.py course_site/take
-	@$(if $(filter-out 0,$(LAB)),$(PYTHON) tools/browser_lab.py course_site/lab || true)
+	@$(if $(filter-out 0,$(LAB)),$(PYTHON) tools/browser_lab.py || true)
 	@$(PYTHON) tools/make_site.py
 
-screenshots: site
-	@$(PYTHON) tools/screenshots.py
-
-slides: site-environment
-	@$(PYTHON) tools/slides.py
-
-bundle: site wheel
+bundle: site
 	@$(PYTHON) tools/bundle.py
-
-colab-check: environment
-	@$(PYTHON) tools/colab_check.py $(LIST) $(if $(LESSONS),--lessons "$(LESSONS)")

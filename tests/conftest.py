@@ -58,7 +58,6 @@ def wheel(tmp_path_factory):
     for name in (
         "setup.py",
         "pyproject.toml",
-        "MANIFEST.in",
         "LICENSE",
         "CHANGELOG.md",
         "README.md",

@@ -174,4 +174,4 @@ def test_a_tag_makes_a_release_of_the_wheel_and_the_bundle(copy):
     changes = (copy.folder / "dist" / "changes.md").read_text().strip()
     assert changes
     assert changes in (ROOT / "CHANGELOG.md").read_text()
-    assert "## " not in changes
+    assert "\n## " not in f"\n{changes}"
