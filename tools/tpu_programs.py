@@ -115,7 +115,7 @@ def _compiled(name, model, chip, batch_size, chips=1, thorough=False):
     found = compiler.compile_training_step(model, batch_size, chip, chips=chips, seconds=SECONDS)
     job = {
         "batch_size": batch_size,
-        "batch": compiler.batch_of(model),
+        "batch": compiler.described_batch(model),
         "chip": chip,
         "chips": chips,
         "thorough": thorough,

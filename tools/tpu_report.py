@@ -182,7 +182,7 @@ def said(folder):
         # The compiler counts the body of a loop once, and its bytes are not those of a whole step.
         if " while(" not in text:
             answer["moved"] = program.cost_analysis()["bytes accessed"]
-    given = arguments(model, child.batch_of(job), job["chips"])
+    given = arguments(model, child.batch_shapes(job), job["chips"])
     answer["largest"] = [named(row, layers, given) for row in arrays[:MOST_ARRAYS]]
     return answer
 

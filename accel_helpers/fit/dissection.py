@@ -14,14 +14,14 @@ from accel_helpers.machine import backend
 
 TURNS_IN_A_BOX = 240  # a turn takes about this part of the seconds: one in 240
 LONGEST_TURN = 0.4  # seconds
-# Where the steps alone, on batches in memory, are a smaller share of an epoch than this, none of
+# Where the steps on batches in memory are a smaller share of an epoch than this, none of
 # their parts can be the largest: they are not taken apart.
 SMALL_SHARE = 0.15
 FEW_TIMES = 4  # a batch of so few times the fewest samples is held beside a larger one
 
 # the trainings that take turns, each with one thing less than the one before
 AS_IT_IS = "as it is"
-STEPS_ALONE = "no callbacks"
+NO_CALLBACKS = "no callbacks"
 IN_MEMORY = "no input"
 OTHER_SIZE = "a batch of another size"
 NARROW = "a batch of one, width 1"
@@ -100,12 +100,12 @@ class Dissection:
         """Return the trainings that take turns, by name, each warmed up."""
         entries = {AS_IT_IS: self.as_it_is}
         model = self.as_it_is.model
-        steps_alone = take_away.steps_alone(self.training)
+        without_callbacks = take_away.without_callbacks(self.training)
         if self._callbacks:
-            entries[STEPS_ALONE] = self._entry(steps_alone, model)
+            entries[NO_CALLBACKS] = self._entry(without_callbacks, model)
         in_memory = take_away.without_input(self.training, self.batches)
         entries[IN_MEMORY] = self._entry(in_memory, model)
-        entries[IDLE] = self._entry(steps_alone, take_away.idle_model())
+        entries[IDLE] = self._entry(without_callbacks, take_away.idle_model())
         if self.box.seconds_left() < 0:
             self.notes.append("long steps")
             return entries
@@ -164,14 +164,14 @@ class Dissection:
         """Return the seconds of each part in a round; together they are at most an epoch."""
         as_it_is = turns[AS_IT_IS]
         without_validation = max(as_it_is.epoch - as_it_is.validation, 0.0)
-        steps_alone = without_validation
-        if STEPS_ALONE in turns:
-            steps_alone = min(turns[STEPS_ALONE].epoch, without_validation)
-        in_memory = min(turns[IN_MEMORY].epoch, steps_alone)
+        without_callbacks = without_validation
+        if NO_CALLBACKS in turns:
+            without_callbacks = min(turns[NO_CALLBACKS].epoch, without_validation)
+        in_memory = min(turns[IN_MEMORY].epoch, without_callbacks)
         parts = self._parts_of_steps(in_memory, turns)
         # no step waits longer for its input than the input takes where nothing else is done
-        parts["input"] = min(steps_alone - in_memory, turns[IDLE].epoch)
-        parts["callbacks"] = without_validation - steps_alone if self._callbacks else 0.0
+        parts["input"] = min(without_callbacks - in_memory, turns[IDLE].epoch)
+        parts["callbacks"] = without_validation - without_callbacks if self._callbacks else 0.0
         parts["validation"] = min(as_it_is.validation, as_it_is.epoch)
         return parts
 

@@ -18,7 +18,7 @@ LAUNCHING_IN_A_LOOP = 0.5e-3
 WIDTHS = ("units", "output_dim", "key_dim", "value_dim", "intermediate_dim")
 
 
-def steps_alone(training: Training) -> Training:
+def without_callbacks(training: Training) -> Training:
     """Return a training without callbacks and without validation."""
     return training.changed(
         callbacks=None,
@@ -30,9 +30,9 @@ def steps_alone(training: Training) -> Training:
 
 
 def without_input(training: Training, batches: list[tuple]) -> Training:
-    """Return a training on batches that lie in memory, again and again; the steps alone."""
+    """Return a training on batches that lie in memory, again and again, with no callbacks."""
     data = _repeated(batches)
-    alone = steps_alone(training).changed(**dict.fromkeys(OF_THE_DATA))
+    alone = without_callbacks(training).changed(**dict.fromkeys(OF_THE_DATA))
     return alone.changed(x=data, steps_per_epoch=training.steps)
 
 

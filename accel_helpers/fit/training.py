@@ -1,4 +1,4 @@
-"""A training as somebody calls it, checked once, at the door of every verb that takes one."""
+"""A call of `fit` as a value: its data, its steps, and how it can be varied."""
 
 import copy
 import time

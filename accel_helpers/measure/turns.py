@@ -18,7 +18,7 @@ Clock = Callable[[], float]  # the time in seconds
 SHORT_CALL = 100e-6  # seconds; below this a clock and a wait cost too much beside the call itself
 BLOCK_TIME = 1e-3  # seconds; short calls are timed in blocks of about this length
 SAMPLES = 30  # of a function, where no time is given
-SAMPLE_TIME = 1.0  # seconds in samples, then too
+SAMPLE_TIME = 1.0  # seconds in samples of all functions together, then too
 MAX_TIME = 120.0  # seconds that are enough then, even for fewer samples
 MAX_SAMPLES = 10_000  # of a measurement, however short the call
 
@@ -51,7 +51,7 @@ def time_in_turns(
             seconds_in_samples += sampler.take_sample()
         rounds += 1
         elapsed = clock() - start
-        is_enough = _are_enough(rounds, seconds_in_samples, elapsed, seconds)
+        is_enough = _samples_are_enough(rounds, seconds_in_samples, elapsed, seconds)
     if seconds is None and rounds < SAMPLES:
         note = f"Stopped after {MAX_TIME:g} s with {rounds} of {SAMPLES} samples."
         for sampler in samplers:
@@ -60,7 +60,7 @@ def time_in_turns(
     return [sampler.measurement(name) for sampler, name in named]
 
 
-def _are_enough(
+def _samples_are_enough(
     rounds: int, seconds_in_samples: float, elapsed: float, seconds: float | None
 ) -> bool:
     """Return whether the samples so far are enough; `seconds` is that of `benchmark`."""

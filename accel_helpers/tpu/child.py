@@ -98,7 +98,7 @@ def load(place: Path, job: dict):
         model = make(description, own_code)
     model.compile(**compiled_with | {"jit_compile": True, "run_eagerly": False})
     with _no_numbers():
-        model._symbolic_build(data_batch=batch_of(job))
+        model._symbolic_build(data_batch=batch_shapes(job))
     return model
 
 
@@ -109,7 +109,7 @@ def _no_numbers():
     return keras.StatelessScope(initialize_variables=False)
 
 
-def batch_of(job: dict) -> list:
+def batch_shapes(job: dict) -> list:
     """Return the shapes of a batch as [x, y]."""
     import keras
 
@@ -141,7 +141,7 @@ def lowered(model, job: dict) -> tuple:
         model.metrics_variables,
     )
     state, batch = jax.tree.map(
-        lambda it: jax.ShapeDtypeStruct(it.shape, it.dtype), (variables, batch_of(job))
+        lambda it: jax.ShapeDtypeStruct(it.shape, it.dtype), (variables, batch_shapes(job))
     )
     step = jax.jit(model.train_step, in_shardings=layout, donate_argnums=0, keep_unused=True)
     with _no_numbers():

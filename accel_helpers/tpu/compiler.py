@@ -93,7 +93,7 @@ def compile_training_step(
     if words:
         answer = {"verdict": "refused", "why": f"a TPU has no text, which layer {words[0]!r} needs"}
     else:
-        batch = batch_of(model, sample)
+        batch = described_batch(model, sample)
         answer = ask(model, job | {"batch": batch}, seconds, memory)
     policies = {layer.dtype_policy.name for layer in layers if layer.weights}
     answer["name"] = model.name
@@ -136,8 +136,8 @@ def _product_flops(model, batch_size: int) -> int | None:
     return None if counted.notes else counted.training_flops
 
 
-def batch_of(model, sample: tuple | None = None) -> list:
-    """Return what a batch is made of as [x, y], each a text such as "float32 28 28" or many.
+def described_batch(model, sample: tuple | None = None) -> list:
+    """Return what a batch is made of as [x, y], without its first side: "float32 28 28", or many.
 
     They are read off a sample, or else off the model and its loss. Raises ValueError if there is no
     sample, and the model does not tell them.

@@ -188,7 +188,7 @@ def _weighed(load: Load, name: str, forward: float, whole_step: float) -> float:
 
 
 def _moved_bytes(load: Load, size: int, training: bool, constants) -> float:
-    """Return the bytes that cross the memory; `size` is that of a number."""
+    """Return the effective bytes of a step: counts times fitted passes, `size` bytes a number."""
     forward = constants["passes_inference"]
     if not training:
         return forward * load.made * size + size * load.parameters

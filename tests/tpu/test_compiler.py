@@ -86,15 +86,15 @@ def test_a_batch_is_read_off_the_model_and_its_loss_or_else_off_a_sample(keras):
         keras.losses.MeanSquaredError(): "float32 5",
     }
     for loss, expected in targets.items():
-        assert compiler.batch_of(compiled(keras, loss=loss)) == ["float32 8", expected]
+        assert compiler.described_batch(compiled(keras, loss=loss)) == ["float32 8", expected]
 
     open_length = compiled(keras, keras.Input((None, 4)), keras.layers.LSTM(3))
     own_loss = compiled(keras, loss=lambda y, prediction: prediction)
     for model in (open_length, own_loss, compiled(keras, keras.layers.Dense(3))):
         with pytest.raises(ValueError, match=r"sample=\(x\[:1\], y\[:1\]\)"):
-            compiler.batch_of(model)
+            compiler.described_batch(model)
     sample = np.ones((1, 7, 4), "float64"), np.ones((1,), "int64")
-    assert compiler.batch_of(open_length, sample) == ["float32 7 4", "int64"]
+    assert compiler.described_batch(open_length, sample) == ["float32 7 4", "int64"]
 
 
 def test_what_was_given_wrongly_is_named(keras):
