@@ -86,6 +86,8 @@ def test_callbacks_are_called_at_epochs_and_can_stop_training(keras, digits):
     rate = float(model.optimizer.learning_rate)
     history = fit_resident(model, *digits, epochs=9, verbose=0, callbacks=[halve, stop])
     assert history.epoch == [0, 1], "stopped after the second"
+    again = fit_resident(model, *digits, epochs=3, verbose=0)
+    assert len(again.epoch) == 3, "the next training is not stopped"
     assert float(model.optimizer.learning_rate) == pytest.approx(rate / 4)
 
 

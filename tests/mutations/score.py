@@ -53,7 +53,8 @@ def score(copy: Path, fault: dict, last: str) -> str:
         if is_there and not seen:
             seen = first_failing(copy, tests)
     shutil.copy2(ROOT / fault["file"], copy / fault["file"])
-    return seen
+    # what fails without the fault, too, does not see it
+    return "" if seen and first_failing(copy, [seen]) else seen
 
 
 def main(chosen: list[str]) -> None:
