@@ -87,6 +87,10 @@ def test_a_batch_is_read_off_the_model_and_its_loss_or_else_off_a_sample(keras):
     }
     for loss, expected in targets.items():
         assert compiler.described_batch(compiled(keras, loss=loss)) == ["float32 8", expected]
+    words, tags = keras.Input((7, 4)), keras.layers.Dense(3)
+    tagger = compiled(keras, words, tags, loss="sparse_categorical_crossentropy")
+    labels = compiler.described_batch(tagger)[1]
+    assert labels == "int32 7", "a label for every step of a sequence"
 
     open_length = compiled(keras, keras.Input((None, 4)), keras.layers.LSTM(3))
     own_loss = compiled(keras, loss=lambda y, prediction: prediction)
