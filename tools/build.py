@@ -11,7 +11,6 @@ from collections import defaultdict
 from datetime import date
 from pathlib import Path
 
-import form
 import kernel
 import lesson
 import measured
@@ -55,26 +54,22 @@ def words(outputs):
     """
     compared = defaultdict(list)
     for output in outputs:
-        texts = dict(output.get("data", {}))
-        if output.output_type == "stream":
-            texts[output.name] = output.text
-        if output.output_type == "error":
-            texts |= {"ename": output.ename, "evalue": output.evalue}
+        texts = output.get("data", {output.get("name", ""): output.get("text", "")})
         for kind, text in texts.items():
-            if kind.startswith("image/"):
-                text = "a picture"
-            for regex, new in SANITIZED if isinstance(text, str) else ():
+            text = "a picture" if kind.startswith("image/") else str(text)
+            for regex, new in SANITIZED:
                 text = re.sub(regex, new, text)
             compared[kind].append(text)
-    return dict(compared)
+    return compared
 
 
 def keep(new, old):
-    """Put old outputs back where cells measure, or nbval finds them the same.
+    """Put code back, and outputs where cells measure, or nbval finds them the same.
 
     What differs is then what a learner reads.
     """
     for cell, was in zip(new.cells, old.cells, strict=True):
+        cell.source = was.source
         if cell.cell_type == "markdown":
             continue
         if measured.TAG in lesson.tags(cell) or words(cell.outputs) == words(was.outputs):
@@ -95,13 +90,12 @@ def measure(nb, path, quietly, kept):
         shutil.copytree(kept, folder, dirs_exist_ok=True)
         ran = quietly(lambda: execute(nb, path, folder, fast=False))
         shutil.copytree(folder, kept, dirs_exist_ok=True)
-    cells = zip(measured.cells(nb), measured.cells(without_paths(ran)), strict=True)
-    for cell, new in cells:
+    for cell, new in zip(measured.cells(nb), measured.cells(without_paths(ran)), strict=True):
         measured.show(cell, new.outputs)
     measured.sign(nb, measured.line(runtime.describe(), date.today()), measured.code(nb))
 
 
-def build(path, fresh, quietly, kept):
+def build(path, fresh, quietly=quiet.run, kept=KEPT):
     """Store what a lesson says, formatted, executed and cleaned."""
     old = lesson.parse(repair.fix(lesson.read(path), path))
     told, shown = measured.told(old), measured.shown(old)
@@ -115,24 +109,21 @@ def build(path, fresh, quietly, kept):
     lesson.write(path, repair.fix(lesson.dump(new), path))
 
 
-def main(arguments=None, quietly=quiet.run, kept=KEPT):
-    """Run the command; exit status: 0 stored and in form, 1 a lesson fails or is not."""
+def main():
+    """Run the command, and leave with a sentence for every lesson that could not be stored."""
     parser = argparse.ArgumentParser(prog="build.py", description=__doc__)
     parser.add_argument("--fresh", action="store_true", help="measure anew, on a quiet machine")
     parser.add_argument("files", nargs="*", metavar="FILES", help="default: every lesson")
-    given = parser.parse_args(arguments)
-    failed = 0
+    given = parser.parse_args()
+    refused = []
     for path in lesson.chosen(given.files):
+        print(path, flush=True)
         try:
-            build(path, given.fresh, quietly, kept)
-            said = form.check(lesson.read(path), path)
-            print(f"{path.name[:2]}: stored.", flush=True)
-        except Refused as error:
-            said = [f"{path}: {error}. The file is as it was."]
-        print(*said, sep="\n", end="", file=sys.stderr)
-        failed += len(said)
-    return int(failed > 0)
+            build(path, given.fresh)
+        except Refused as reason:
+            refused.append(f"{path} is as it was: {reason}")
+    sys.exit("\n".join(refused) or 0)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

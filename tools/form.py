@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from itertools import pairwise
 
 import lesson
 import nbformat
@@ -13,7 +14,9 @@ def check(text, path):
     """Give a sentence for everything that is wrong with a lesson."""
     nb = lesson.parse(text)
     nbformat.validate(nb)
-    found = [words for rule in rules.RULES for words in rule(nb, path)]
+    found = [*rules.of_page(nb, path), *rules.of_core(nb, path)]
+    for before, cell in pairwise(nb.cells):
+        found += [f"cell {cell.id}: {words}" for words in rules.of_cell(cell, before)]
     if repair.fix(text, path) != text:
         found.append("it is not as the course stores it (layout, ids, badge, outputs): --fix mends")
     return [f"{path}: {words}" for words in found]

@@ -46,7 +46,6 @@ def execute(notebook, folder, environ, cell_seconds, python=sys.executable, took
     ACCEL_FAST=1 in `environ` measurements get small boxes.
     """
     took = {} if took is None else took
-    sources = [cell.source for cell in notebook.cells]
     for cell in notebook.cells:
         if cell.cell_type == "code":
             # What is stored came from another machine.
@@ -73,16 +72,17 @@ def execute(notebook, folder, environ, cell_seconds, python=sys.executable, took
     )
     # What a kernel writes past Jupyter would mix with what this process prints.
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    problem = None
     try:
         asyncio.run(client.async_execute(env=environ, **quiet))
     except Exception as error:
         # An error of a cell has a name and a value; its text holds the whole traceback.
         name = getattr(error, "ename", type(error).__name__)
         text = f"{name}: {getattr(error, 'evalue', error)}"
-        return f"code cell {client.code_cells_executed}: {text.splitlines()[0]}"
-    finally:
-        for cell, source in zip(notebook.cells, sources, strict=True):
-            cell.source = source
-            for output in cell.get("outputs", ()):
-                output.get("data", {}).pop(WIDGET, None)  # a widget is dead without its kernel
-        notebook.metadata.pop("widgets", None)
+        problem = f"code cell {client.code_cells_executed}: {text.splitlines()[0]}"
+    # A widget is dead without its kernel.
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            output.get("data", {}).pop(WIDGET, None)
+    notebook.metadata.pop("widgets", None)
+    return problem

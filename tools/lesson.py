@@ -23,9 +23,6 @@ PLACE = re.compile(rf"{COLAB}([^\s/]+/[^\s/]+)/blob/(\S+)/notebooks/")
 # Where a copy was published; pip repeats the words of one that never was.
 NEVER = "This copy was never published: put the course's .whl file beside this page"
 
-FURTHER = re.compile(r"^#+ (Going further|One solution)", re.M)
-CORE_ENDS = re.compile(r"^#+ (What the exam asks|Quiz\b)|" + FURTHER.pattern, re.M)
-
 
 class Refused(Exception):
     """Something was given that cannot be used; the message is a sentence for the person."""
@@ -39,7 +36,7 @@ class Stamp:
     ref: str
 
     def __str__(self):
-        return f"{self.repository} at {self.ref}" if self.repository else "no repository"
+        return f"{self.repository} at {self.ref}"
 
 
 UNSTAMPED = Stamp("", "")
@@ -93,12 +90,6 @@ def tags(cell):
 def is_code(cell):
     """Tell whether a cell holds code that runs."""
     return cell.cell_type == "code" and bool(cell.source.strip())
-
-
-def core_end(nb):
-    """Give the place of the cell behind the core path, which begins behind the setup cell."""
-    prose = (cell.source if cell.cell_type == "markdown" else "" for cell in nb.cells)
-    return next((i for i, text in enumerate(prose) if CORE_ENDS.search(text)), len(nb.cells))
 
 
 def python(source):

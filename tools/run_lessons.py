@@ -52,7 +52,10 @@ def run(lessons, out=OUT, *, fast=False, everything=False):
             notebook = lesson.parse(lesson.read(path))
             if not everything:
                 leave_out(notebook)
-            ran = _execute(notebook, path, environ)
+            took, began = {}, time.monotonic()
+            problem = kernel.execute(notebook, path.parent, environ, CELL_SECONDS, took=took)
+            seconds = time.monotonic() - began
+            ran = pages.LessonRun(path.stem, path.stem, seconds, problem, cells=took)
             print(f"{path.stem}: {ran.status}, {ran.seconds:.0f} s", file=sys.stderr, flush=True)
             measured.sign(notebook, measured.line(here, date.today()))
             text = nbformat.writes(notebook).replace(str(staging), str(staging.parent))
@@ -66,12 +69,6 @@ def run(lessons, out=OUT, *, fast=False, everything=False):
     finally:
         shutil.rmtree(staging)
     return done
-
-
-def _execute(notebook, path, environ):
-    took, began = {}, time.monotonic()
-    problem = kernel.execute(notebook, path.parent, environ, CELL_SECONDS, took=took)
-    return pages.LessonRun(path.stem, path.stem, time.monotonic() - began, problem, cells=took)
 
 
 def leave_out(notebook):

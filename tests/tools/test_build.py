@@ -72,12 +72,12 @@ def test_a_page_shows_one_quiet_run_until_another_is_asked_for(page, tmp_path):
     assert record.read_text() == "11", "a lesson sees what others measured"
 
 
-def test_a_lesson_that_fails_is_left_as_it_is(page, tmp_path, capsys):
+def test_a_lesson_that_fails_is_left_as_it_is(page, tmp_path):
     page.cells[1].source = 'raise KeyError( "lost" )'
     path = save(tmp_path, page)
     before = lesson.read(path)
-    assert build.main([str(path)]) == 1
-    assert "00_example.ipynb: code cell 1: KeyError: 'lost'." in capsys.readouterr().err
+    with pytest.raises(lesson.Refused, match="code cell 1: KeyError: 'lost'"):
+        build.build(path, False)
     assert lesson.read(path) == before
 
 
