@@ -72,15 +72,6 @@ def test_a_page_shows_one_quiet_run_until_another_is_asked_for(page, tmp_path):
     assert record.read_text() == "11", "a lesson sees what others measured"
 
 
-def test_a_lesson_that_fails_is_left_as_it_is(page, tmp_path):
-    page.cells[1].source = 'raise KeyError( "lost" )'
-    path = save(tmp_path, page)
-    before = lesson.read(path)
-    with pytest.raises(lesson.Refused, match="code cell 1: KeyError: 'lost'"):
-        build.build(path, False)
-    assert lesson.read(path) == before
-
-
 def test_outputs_are_the_same_where_nbval_says_so():
     dot = displayed({"image/png": PIXEL, "text/plain": "A dot at 0x7f53ad7f0a10. "})
     again = displayed({"image/png": "b2xk", "text/plain": "A dot at 0x7f53ad7f0a20."})

@@ -10,12 +10,11 @@ def test_the_page_says_of_each_lesson_where_it_was_measured_and_whether_it_chang
     nb = lesson.parse(lesson.read(path))
 
     def row():
-        return status.page([save(tmp_path, nb)]).splitlines()[-1].split(" | ")
+        return status.page([save(tmp_path, nb)]).splitlines()[-1]
 
-    number, machine, day, versions, code = row()
-    assert number == "| [00](../notebooks/00_example.ipynb)"
-    assert f"on {machine}, {day}, with {versions}.*" in nb.cells[-1].source
+    first = row()
+    assert first.startswith("| [00](../notebooks/00_example.ipynb) | ")
     nb.cells[7].source += "  # why"
-    assert row()[-1] == code
+    assert row() == first
     nb.cells[7].source += "\nx = 1"
-    assert row()[-1] != code
+    assert row().endswith("| changed |")
