@@ -1,6 +1,5 @@
 """Check that the lessons have the form of the course; --fix mends what needs no author."""
 
-import argparse
 import sys
 from itertools import pairwise
 
@@ -22,16 +21,12 @@ def check(text, path):
     return [f"{path}: {words}" for words in found]
 
 
-def main(arguments=None):
+def main():
     """Run the command, and leave with a sentence for everything that is wrong."""
-    parser = argparse.ArgumentParser(prog="form.py", description=__doc__)
-    parser.add_argument("--fix", action="store_true", help="mend what needs no author")
-    parser.add_argument("files", nargs="*", metavar="FILES", help="default: every lesson")
-    given = parser.parse_args(arguments)
     found = []
-    for path in lesson.chosen(given.files):
+    for path in lesson.chosen([name for name in sys.argv[1:] if name != "--fix"]):
         text = lesson.read(path)
-        if given.fix:
+        if "--fix" in sys.argv:
             text = repair.fix(text, path)
             lesson.write(path, text)
         found += check(text, path)

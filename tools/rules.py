@@ -19,9 +19,9 @@ NO_ALT = re.compile(r"!\[\s*\]\(|<img(?![^>]*\balt=)")
 SENTENCE = re.compile(r"^[^<\s]+ \S+ \S+ .*[.!?]\s*$", re.S)
 # What nobody reads in Markdown: folded hints, tags, addresses.
 NOT_READ = re.compile(r"<details>\s*<summary>\s*Hint.*?</details>|<[^>]*>|(?<=\])\(\S*\)", re.S)
-# The most words of a core, lines of its cells, by their tag, and columns of them.
+# The most words of a core, and lines and columns of its cells; these may be longer.
 WORDS, MORE_WORDS = 1000, {"10": 1500}
-LINES, MORE_LINES, COLUMNS = 10, {"script": 14, "take-away": 20}, 79
+LINES, COLUMNS, LONGER = 10, 79, {"exercise", "script", "take-away"}
 
 
 def words(text):
@@ -55,12 +55,10 @@ def of_core(nb, path):
     if len(away) != 1 or re.search(r"\b(ah|lesson)\.|accel_helpers", away[0]):
         yield "its core needs one cell tagged take-away, which does without this library."
     for cell in core:
-        tags = lesson.tags(cell)
-        if cell.cell_type == "code" and "exercise" not in tags:
+        if cell.cell_type == "code" and not lesson.tags(cell) & LONGER:
             lines = re.findall(r"^.*\S", cell.source, re.M)
-            most = max(MORE_LINES.get(tag, LINES) for tag in {*tags, ""})
-            if len(lines) > most or max(map(len, lines)) > COLUMNS:
-                yield f"one idea a cell: in {cell.id} {most} lines of {COLUMNS} columns at most."
+            if len(lines) > LINES or max(map(len, lines)) > COLUMNS:
+                yield f"one idea a cell: in {cell.id} 10 lines of 79 columns at most."
 
 
 def of_cell(cell, before):

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import sys
+import tempfile
 import time
 from datetime import date, datetime
 from pathlib import Path
@@ -12,7 +13,6 @@ from pathlib import Path
 import kernel
 import lesson
 import measured
-import nbformat
 import pages
 
 from accel_helpers.course import record
@@ -35,39 +35,42 @@ def choose(lessons, wanted=""):
 
 def run(lessons, out=OUT, *, fast=False, everything=False):
     """Execute lessons, *Going further* only for `everything`; write the report at the end."""
+    out.mkdir(parents=True, exist_ok=True)
     # A run that is stopped leaves the old report whole.
-    staging = (out / ".unfinished").resolve()
-    shutil.rmtree(staging, ignore_errors=True)
-    for folder in ("plots", "notebooks"):
-        (staging / folder).mkdir(parents=True)
+    with tempfile.TemporaryDirectory(dir=out) as staging:
+        done = _fill(Path(staging).resolve(), lessons, fast, everything)
+        shutil.copytree(staging, out, dirs_exist_ok=True)
+    return done
+
+
+def _fill(folder, lessons, fast, everything):
+    """Write all of a report into a folder."""
+    for name in ("plots", "notebooks"):
+        (folder / name).mkdir()
     # A report is of this run: the learner's own answers are neither shown nor changed.
-    environ = {**os.environ, "ACCEL_RECORD": str(staging / record.NAME)}
+    environ = {**os.environ, "ACCEL_RECORD": str(folder / record.NAME)}
     if fast:
         environ["ACCEL_FAST"] = "1"
     here, done = runtime.describe(), []
     names = [path.stem for path in lessons]
-    try:
-        for path in lessons:
-            print(f"{path.stem}: started", file=sys.stderr, flush=True)
-            notebook = lesson.parse(lesson.read(path))
-            if not everything:
-                leave_out(notebook)
-            took, began = {}, time.monotonic()
-            problem = kernel.execute(notebook, path.parent, environ, CELL_SECONDS, took=took)
-            seconds = time.monotonic() - began
-            ran = pages.LessonRun(path.stem, path.stem, seconds, problem, cells=took)
-            print(f"{path.stem}: {ran.status}, {ran.seconds:.0f} s", file=sys.stderr, flush=True)
-            measured.sign(notebook, measured.line(here, date.today()))
-            text = nbformat.writes(notebook).replace(str(staging), str(staging.parent))
-            (staging / "notebooks" / path.name).write_text(text, "utf-8")
-            done.append(pages.write_lesson(ran, lesson.parse(text), path, names, staging))
-        summary = SUMMARY if (staging / SUMMARY).is_file() else ""
-        is_small = environ.get("ACCEL_FAST") == "1"
-        index = pages.index(done, here, datetime.now(), is_small, summary)
-        (staging / "index.html").write_text(index, "utf-8")
-        shutil.copytree(staging, out, dirs_exist_ok=True)
-    finally:
-        shutil.rmtree(staging)
+    for path in lessons:
+        print(f"{path.stem}: started", file=sys.stderr, flush=True)
+        notebook = lesson.parse(lesson.read(path))
+        if not everything:
+            leave_out(notebook)
+        took, began = {}, time.monotonic()
+        problem = kernel.execute(notebook, path.parent, environ, CELL_SECONDS, took=took)
+        seconds = time.monotonic() - began
+        ran = pages.LessonRun(path.stem, path.stem, seconds, problem, cells=took)
+        print(f"{path.stem}: {ran.status}, {ran.seconds:.0f} s", file=sys.stderr, flush=True)
+        measured.sign(notebook, measured.line(here, date.today()))
+        text = lesson.dump(notebook).replace(str(folder), str(folder.parent))
+        (folder / "notebooks" / path.name).write_text(text, "utf-8")
+        done.append(pages.write_lesson(ran, lesson.parse(text), path, names, folder))
+    summary = SUMMARY if (folder / SUMMARY).is_file() else ""
+    is_small = environ.get("ACCEL_FAST") == "1"
+    index = pages.index(done, here, datetime.now(), is_small, summary)
+    (folder / "index.html").write_text(index, "utf-8")
     return done
 
 

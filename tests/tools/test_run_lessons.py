@@ -101,9 +101,3 @@ def test_a_stopped_run_leaves_the_old_report_whole_and_no_kernel_behind(capsys):
     assert "Stopped" in capsys.readouterr().err
     assert {path: path.read_text() for path in Path("course_report").rglob("*.*")} == before
     assert not psutil.pid_exists(int(Path("notebooks/pid").read_text()))
-
-
-def test_a_lesson_that_is_not_there_is_said_not_to_be(capsys):
-    write("03_time", "# A", "1")
-    assert report.main(["--lessons", "99"]) == 2
-    assert "03" in capsys.readouterr().err
