@@ -6,7 +6,7 @@ What a lesson stores is compared by nbval; that its exercises grade is in tests/
 import base64
 
 import pytest
-from cells import PATHS, cells, notebook, prose, the_cell
+from cells import NOTEBOOKS, PATHS, cells, prose, the_cell
 
 ROOT = PATHS["00"].parents[1]
 
@@ -30,7 +30,7 @@ def test_beside_what_the_exams_material_answers_is_what_is_true_today_with_its_s
 
 
 def test_the_runtime_of_each_lesson_is_asked_for_in_colab():
-    asked = {number: notebook(number).metadata.get("accelerator") for number in PATHS}
+    asked = {number: NOTEBOOKS[number].metadata.get("accelerator") for number in PATHS}
     gpus = dict.fromkeys(("01", "02", "03", "05", "07", "08"), "GPU")
     assert asked == dict.fromkeys(PATHS) | gpus | {"04": "TPU"}
 

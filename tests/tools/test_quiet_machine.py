@@ -5,14 +5,15 @@ import quiet
 from lesson import Refused
 
 
-@pytest.mark.parametrize("taken", [(5, 0, 1), (0, 5, 1), (4, 4, 1.12)])
-def test_a_disturbed_run_does_not_count(taken):
-    others, stolen, later = taken
+def run(others, stolen, later):
+    """Run in a hundred seconds of which others took some, with a loop of one second before."""
+    moments = iter([(0, 0, 0), (100, others, stolen)])
+    loops = iter([1, later])
+    return quiet.run(lambda: "ran", moments.__next__, loops.__next__)
 
-    def run(others, stolen, later):
-        moments, loops = iter([(0, 0, 0), (100, others, stolen)]), iter([1, later])
-        return quiet.run(lambda: "ran", moments.__next__, loops.__next__)
 
+def test_a_disturbed_run_does_not_count():
     assert run(4, 4, 1.04) == "ran"
-    with pytest.raises(Refused):
-        run(others + 1, stolen + 1, later)
+    for disturbed in ((6, 0, 1), (0, 6, 1), (0, 0, 1.06), (0, 0, 0.9)):
+        with pytest.raises(Refused):
+            run(*disturbed)
