@@ -10,6 +10,7 @@ import time
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, DeadKernelError
 
 SKIP = "skip-execution"  # the tag of a cell that nbclient does not run
 SECONDS = re.compile(r"(?<=\bseconds=)\d+(?:\.\d+)?\b")  # the box of a measurement, in a lesson
@@ -76,13 +77,20 @@ def execute(notebook, folder, environ, cell_seconds, python=sys.executable, took
     try:
         asyncio.run(client.async_execute(env=environ, **quiet))
     except Exception as error:
-        # An error of a cell has a name and a value; its text holds the whole traceback.
-        name = getattr(error, "ename", type(error).__name__)
-        text = f"{name}: {getattr(error, 'evalue', error)}"
-        problem = f"code cell {client.code_cells_executed}: {text.splitlines()[0]}"
+        problem = f"code cell {client.code_cells_executed}: {reason(error)}"
     # A widget is dead without its kernel.
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
             output.get("data", {}).pop(WIDGET, None)
     notebook.metadata.pop("widgets", None)
     return problem
+
+
+def reason(error):
+    """Give what went wrong in a line."""
+    text = f"{type(error).__name__}: {error}"
+    if isinstance(error, CellExecutionError):
+        text = f"{error.ename}: {error.evalue}"
+    if isinstance(error, DeadKernelError):
+        text = "Python ended without a word, often because memory ran out"
+    return text.splitlines()[0]

@@ -1,5 +1,5 @@
-"""Hold the lessons to their minutes: --fix writes them into heads and maps, --time NN runs lessons
-beside loops that keep a machine of two cores busy, and stores the seconds of their cells.
+"""Hold the lessons to their minutes: --fix writes them into heads and maps, --time "03 05" runs
+lessons beside loops that keep two cores busy, and stores the seconds of their cells.
 
 Minutes are a sum: of seconds for what one person alone reads, guesses, answers and solves, and of
 those that the cells run.
@@ -108,7 +108,7 @@ def time_lessons(paths, timed):
 
 
 def main():
-    """Run the command, and leave with a sentence for every page that is wrong."""
+    """Run the command, and leave with a sentence where a page is wrong."""
     parser = argparse.ArgumentParser(prog="minutes.py", description=__doc__)
     parser.add_argument("--fix", action="store_true")
     parser.add_argument("--time", metavar="NN", default="")

@@ -59,7 +59,7 @@ def test_a_report_shows_what_came_out_here_and_which_lesson_failed_where(course,
     write("04_last", "# Last", SUMMARY)
     assert report.main(["--fast"]) == 1
     said = capsys.readouterr()
-    assert "02_dies: failed in code cell 1: " in said.err
+    assert "02_dies: failed in code cell 1: Python ended without a word" in said.err
     assert "03_bad: failed in code cell 2: OSError: <b>no</b>" in said.err
     assert said.out.startswith("2 of 4 lessons ran to the end.")
 
