@@ -11,7 +11,6 @@ from collections import defaultdict
 from datetime import date
 from pathlib import Path
 
-import form
 import kernel
 import lesson
 import measured
@@ -24,18 +23,19 @@ from accel_helpers.course.record import NAME as RECORD
 from accel_helpers.machine import runtime
 
 SECONDS = 600  # for one cell; a lesson must be much quicker
-GATHERS = "11"  # it shows what the other lessons measured
+# What the lessons measured on this machine: 11 shows it.
+KEPT = lesson.ROOT / ".measured"
 # What nbval replaces, and by what, before it compares.
 SANITIZED = get_sanitize_patterns(lesson.read(lesson.SANITIZE))
 
 
-def execute(nb, path, record, fast=True):
+def execute(nb, path, folder, fast=True):
     """Execute a copy of a notebook, fast or as a learner does; Refused where a cell fails."""
     environ = {
         **os.environ,
         "PYTEST_CURRENT_TEST": "build",  # ipykernel leaves C-level output alone, as under nbval
         "ACCEL_FAST": str(int(fast)),
-        "ACCEL_RECORD": str(record),
+        "ACCEL_RECORD": str(Path(folder, RECORD)),
         "PYTHONHASHSEED": "0",
     }
     if fast:
@@ -54,37 +54,26 @@ def words(outputs):
     """
     compared = defaultdict(list)
     for output in outputs:
-        texts = dict(output.get("data", {}))
-        if output.output_type == "stream":
-            texts[output.name] = output.text
-        if output.output_type == "error":
-            texts |= {"ename": output.ename, "evalue": output.evalue}
-        texts.pop(repair.WIDGET_VIEW, None)
+        texts = output.get("data", {output.get("name", ""): output.get("text", "")})
         for kind, text in texts.items():
-            if kind.startswith("image/"):
-                text = "a picture"
-            for regex, new in SANITIZED if isinstance(text, str) else ():
+            text = "a picture" if kind.startswith("image/") else str(text)
+            for regex, new in SANITIZED:
                 text = re.sub(regex, new, text)
             compared[kind].append(text)
-    return dict(compared)
+    return compared
 
 
-def keep_same(new, old):
-    """Put the old outputs back where nbval finds them the same; tell whether none is another.
+def keep(new, old):
+    """Put code back, and outputs where cells measure, or nbval finds them the same.
 
     What differs is then what a learner reads.
     """
-    before = {cell.id: cell for cell in old.cells}
-    same = True
-    for cell in new.cells:
-        if cell.cell_type != "code" or measured.TAG in lesson.tags(cell):
+    for cell, was in zip(new.cells, old.cells, strict=True):
+        cell.source = was.source
+        if cell.cell_type == "markdown":
             continue
-        was = before[cell.id]
-        if words(cell.outputs) == words(was.outputs):
+        if measured.TAG in lesson.tags(cell) or words(cell.outputs) == words(was.outputs):
             measured.show(cell, was.outputs)
-        else:
-            same = False
-    return same
 
 
 def without_paths(nb):
@@ -93,79 +82,48 @@ def without_paths(nb):
     return lesson.parse(re.sub(folders, "", lesson.dump(nb)))
 
 
-def run_quietly(nb, path, quietly):
-    """Execute a lesson in full size on a quiet machine, and keep the record of what it measured.
-
-    Give None and why where that cannot be.
-    """
-    record = Path(os.environ.get("ACCEL_RECORD", lesson.ROOT / ".measured" / RECORD))
-    if path.name.startswith(GATHERS) and not record.exists():
-        return None, "this machine has not run the lessons whose measurements it shows"
+def measure(nb, path, quietly, kept):
+    """Have the measuring cells show one run in full size on a quiet machine; say of which."""
+    kept.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        aside = Path(folder, RECORD)
-
-        def work():
-            # A run that does not count leaves nothing on the record.
-            aside.unlink(missing_ok=True)
-            if record.exists():
-                shutil.copy(record, aside)
-            return execute(nb, path, aside, fast=False)
-
-        ran, reason = quietly(work)
-        if ran and aside.exists():
-            record.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(aside, record)
-    return ran, reason
+        # A run that does not count leaves nothing on the record.
+        shutil.copytree(kept, folder, dirs_exist_ok=True)
+        ran = quietly(lambda: execute(nb, path, folder, fast=False))
+        shutil.copytree(folder, kept, dirs_exist_ok=True)
+    for cell, new in zip(measured.cells(nb), measured.cells(without_paths(ran)), strict=True):
+        measured.show(cell, new.outputs)
+    measured.sign(nb, measured.line(runtime.describe(), date.today()), measured.code(nb))
 
 
-def measure(new, old, path, fresh, quietly):
-    """Have the measuring cells show one run on a quiet machine, or what they did; say which."""
-    told, code = measured.told(old), measured.code(new)
-    is_whole = told and told["shown"] == measured.shown(old)
-    measured.put(new, old)
-    if is_whole and told["code"] == code and not fresh:
-        return f"kept of {told['day']}, the code is the same"
-    ran, reason = run_quietly(old, path, quietly)
-    if ran:
-        measured.put(new, without_paths(ran))
-        measured.sign(new, measured.line(runtime.describe(), date.today()), code)
-        return "stored anew"
-    if is_whole:  # cells may have come or gone
+def build(path, fresh, quietly=quiet.run, kept=KEPT):
+    """Store what a lesson says, formatted, executed and cleaned."""
+    old = lesson.parse(repair.fix(lesson.read(path), path))
+    told, shown = measured.told(old), measured.shown(old)
+    with tempfile.TemporaryDirectory() as folder:
+        new = execute(old, path, folder)
+    keep(new, old)
+    if fresh:
+        measure(new, path, quietly, kept)
+    elif told and told["shown"] == shown:  # the numbers of cells may have changed
         measured.sign(new, told["words"], told["code"])
-    return f"kept, {reason}"
+    lesson.write(path, repair.fix(lesson.dump(new), path))
 
 
-def build(path, fresh, quietly):
-    """Store what a lesson says, formatted, executed and cleaned; give what was done, in words."""
-    text = lesson.read(path)
-    old = lesson.parse(repair.fix(text, path)[0])
-    with tempfile.TemporaryDirectory() as folder:
-        new = execute(old, path, Path(folder, RECORD))
-    said = "nothing changed" if keep_same(new, old) else "changed"
-    if measured.cells(new):
-        said += f"; measured: {measure(new, old, path, fresh, quietly)}"
-    if lesson.read(path) != text:
-        raise Refused("it was changed meanwhile, so run this again")
-    lesson.write(path, repair.fix(lesson.dump(new), path)[0])
-    return said
-
-
-def main(arguments=None, quietly=quiet.run):
-    """Run the command; exit status: 0 stored and in form, 1 a lesson fails or is not."""
-    parser = argparse.ArgumentParser(prog="build.py", description=__doc__.splitlines()[0])
-    parser.add_argument("--fresh", action="store_true", help="measure all anew")
+def main():
+    """Run the command, and leave with a sentence for every lesson that could not be stored."""
+    parser = argparse.ArgumentParser(prog="build.py", description=__doc__)
+    parser.add_argument("--fresh", action="store_true", help="measure anew, on a quiet machine")
     parser.add_argument("files", nargs="*", metavar="FILES", help="default: every lesson")
-    given = parser.parse_args(arguments)
-    failed = 0
-    files = lesson.chosen(given.files)
-    for path in files:
+    given = parser.parse_args()
+    refused = []
+    for path in lesson.chosen(given.files):
+        print(path, flush=True)
         try:
-            print(f"{path.name[:2]}: {build(path, given.fresh, quietly)}.", flush=True)
-        except Refused as error:
-            print(f"{path}: {error}. The file is as it was.", file=sys.stderr)
-            failed = 1
-    return max(failed, form.main([str(path) for path in files]))
+            build(path, given.fresh)
+        except Refused as reason:
+            refused.append(f"{path} is as it was: {reason}")
+    sys.exit("\n".join(refused) or 0)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -12,18 +12,19 @@ from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 
-SKIP = "nbval-skip"
+SKIP = "skip-execution"  # the tag of a cell that nbclient does not run
 SECONDS = re.compile(r"(?<=\bseconds=)\d+(?:\.\d+)?\b")  # the box of a measurement, in a lesson
 SMALLER = 30
+WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
-def manager(python=sys.executable, base=AsyncKernelManager):
+def manager(python):
     """Give a class of kernel managers that start one Python, whatever kernels are installed."""
     # The switch keeps the debugger from warning in every lesson.
     argv = [str(python), "-Xfrozen_modules=off", "-m", "ipykernel_launcher"]
     argv += ["-f", "{connection_file}"]
     spec = KernelSpec(argv=argv, display_name="Python 3", language="python")
-    return type("ThisPython", (base,), {"kernel_spec": spec})
+    return type("ThisPython", (AsyncKernelManager,), {"kernel_spec": spec})
 
 
 def in_small_boxes(source):
@@ -46,10 +47,8 @@ def execute(notebook, folder, environ, cell_seconds, python=sys.executable, took
     ACCEL_FAST=1 in `environ` measurements get small boxes.
     """
     took = {} if took is None else took
-    failed = None
-    sources = [cell.source for cell in notebook.cells]
     for cell in notebook.cells:
-        if cell.cell_type == "code" and SKIP not in cell.metadata.get("tags", []):
+        if cell.cell_type == "code":
             # What is stored came from another machine.
             cell.outputs, cell.execution_count = [], None
         if environ.get("ACCEL_FAST") == "1":
@@ -65,7 +64,6 @@ def execute(notebook, folder, environ, cell_seconds, python=sys.executable, took
         notebook,
         timeout=cell_seconds,
         kernel_manager_class=manager(python),
-        skip_cells_with_tag=SKIP,
         record_timing=False,
         coalesce_streams=True,
         resources={"metadata": {"path": str(folder)}},
@@ -73,30 +71,26 @@ def execute(notebook, folder, environ, cell_seconds, python=sys.executable, took
         on_cell_executed=end,
         **options,
     )
-
-    async def run():
-        nonlocal failed
-        try:
-            # What a kernel writes past Jupyter would mix with what this process prints.
-            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-            await client.async_execute(env=environ, **quiet)
-        except Exception as error:
-            failed = f"code cell {client.code_cells_executed}: {_reason(error)}"
-
+    # What a kernel writes past Jupyter would mix with what this process prints.
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    problem = None
     try:
-        asyncio.run(run())
-    finally:
-        for cell, source in zip(notebook.cells, sources, strict=True):
-            cell.source = source
+        asyncio.run(client.async_execute(env=environ, **quiet))
+    except Exception as error:
+        problem = f"code cell {client.code_cells_executed}: {reason(error)}"
+    # A widget is dead without its kernel.
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            output.get("data", {}).pop(WIDGET, None)
     notebook.metadata.pop("widgets", None)
-    return failed
+    return problem
 
 
-def _reason(error):
+def reason(error):
     """Give what went wrong in a line."""
     text = f"{type(error).__name__}: {error}"
     if isinstance(error, CellExecutionError):
         text = f"{error.ename}: {error.evalue}"
     if isinstance(error, DeadKernelError):
         text = "Python ended without a word, often because memory ran out"
-    return text.split("\n")[0][:300]
+    return text.splitlines()[0]

@@ -5,7 +5,6 @@ sentence asks for no new run, and of what is shown, so that a cell run by hand i
 """
 
 import ast
-import copy
 import hashlib
 import json
 import re
@@ -38,9 +37,8 @@ def line(here, day):
 
 
 def told(nb):
-    """Give what the line of a page says, by names; None where it has none."""
-    found = [LINE.fullmatch(cell.source) for cell in nb.cells]
-    return next(filter(None, found), None)
+    """Give what the last line of a page says, by names; None where it has none."""
+    return LINE.fullmatch(nb.cells[-1].source)
 
 
 def sign(nb, words, ran=""):
@@ -51,16 +49,9 @@ def sign(nb, words, ran=""):
     nb.cells.append(new_markdown_cell(words, id=ID))
 
 
-def put(nb, other):
-    """Have the measuring cells show what they show in another notebook."""
-    outputs = {cell.id: cell.outputs for cell in cells(other)}
-    for cell in cells(nb):
-        show(cell, outputs.get(cell.id, []))
-
-
 def show(cell, outputs):
     """Have a cell show these outputs; its results get its own number."""
-    cell.outputs = copy.deepcopy(outputs)
+    cell.outputs = outputs
     for output in cell.outputs:
         if output.output_type == "execute_result":
             output.execution_count = cell.execution_count

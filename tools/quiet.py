@@ -7,11 +7,9 @@ import sys
 import time
 
 import psutil
+from lesson import Refused
 
-TRIES = 3
-OTHERS = 0.05  # the most of one core that all other processes may use
-STOLEN = 0.05  # the most of one core that a hypervisor may give to other machines
-DRIFT = 0.05  # how much longer or shorter a loop may take afterwards
+MOST = 0.05  # of one core for others, of one core stolen by a hypervisor, and of a loop's time
 # Its mean over twenty seconds: a core whose other half serves someone else is now fast, now slow.
 LOOP = """import time
 loops, start = 0, time.perf_counter()
@@ -22,14 +20,14 @@ while time.perf_counter() < start + 20:
 print((time.perf_counter() - start) / loops)"""
 
 
-def spent(cpu_times=psutil.cpu_times):
+def spent():
     """Give seconds, each since some moment: passed, used by others, given to other machines.
 
     This process's own are its time and that of ended children.
     """
-    cores, own = cpu_times(), os.times()
-    busy = cores.user + cores.system + getattr(cores, "nice", 0)
-    return time.monotonic(), busy - sum(own[:4]), getattr(cores, "steal", 0)
+    cores, own = psutil.cpu_times(), os.times()
+    used = cores.user + cores.system + cores.nice - sum(own[:4])
+    return time.monotonic(), used, getattr(cores, "steal", 0)
 
 
 def loop():
@@ -40,32 +38,15 @@ def loop():
 
 
 def run(work, spent=spent, loop=loop):
-    """Call `work` on a quiet machine; give what it gave and "", or None and why it does not count.
-
-    Nothing runs before the machine is quiet, and a run that was disturbed is tried again.
-    """
-    for _ in range(TRIES):
-        start, before = spent(), loop()
-        found = _disturbed(start, spent())
-        if found:
-            continue
-        start, gave = spent(), work()
-        ratio = loop() / before
-        found = _disturbed(start, spent())
-        if abs(ratio - 1) > DRIFT:
-            found.append(f"a loop took {ratio:.2f} times as long afterwards")
-        if not found:
-            return gave, ""
-    return None, f"this machine is not quiet: {', '.join(found)}"
-
-
-def _disturbed(before, after):
-    """Give, in words, what others took between two moments, if it was too much."""
-    passed, *taken = (end - start for start, end in zip(before, after, strict=True))
+    """Give what `work` gives, where the machine was quiet all the time; else it is Refused."""
+    start, before = spent(), loop()
+    gave = work()
+    ratio = loop() / before
+    passed, *taken = (now - then for now, then in zip(spent(), start, strict=True))
     others, stolen = (seconds / passed for seconds in taken)
-    found = []
-    if others > OTHERS:
-        found.append(f"others used {others:.0%} of a core")
-    if stolen > STOLEN:
-        found.append(f"{stolen:.0%} of a core was stolen")
-    return found
+    if max(others, stolen, abs(ratio - 1)) > MOST:
+        raise Refused(
+            f"this machine is not quiet: others used {others:.0%} of a core, {stolen:.0%} was "
+            f"stolen, and a loop took {ratio:.2f} times as long afterwards"
+        )
+    return gave

@@ -1,17 +1,16 @@
 """Repairs of a lesson that need no author: how it is written, never what it says."""
 
+import kernel
 import lesson
 import measured
-from lesson import UNSTAMPED
 from nbformat import from_dict
-from nbformat.corpus.words import generate_corpus_id
+from nbformat.validator import normalize
 
 # What may stand in the metadata of a notebook, there of Colab, and of a cell.
 KEYS = ("kernelspec", "accelerator", "colab")
 COLAB_KEYS = ("gpuType", "machine_shape", "toc_visible")
 CELL_KEYS = ("tags", "slideshow", "cellView", "jupyter")
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
-WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 def only(mapping, keys):
@@ -20,10 +19,9 @@ def only(mapping, keys):
 
 
 def stamp_of(nb):
-    """Give the stamp that a lesson carries: its setup cell's, else its badge's, else none."""
-    found = [lesson.setup_stamp(cell.source) for cell in nb.cells]
-    found += [stamp for cell in nb.cells[:1] for stamp in lesson.badge_stamps(cell.source)]
-    return next(filter(None, found), UNSTAMPED)
+    """Give the stamp that a lesson's badge carries."""
+    stamps = lesson.badge_stamps(nb.cells[0].source)
+    return stamps[0] if stamps else lesson.UNSTAMPED
 
 
 def place_stamp(nb, path, stamp):
@@ -36,49 +34,32 @@ def place_stamp(nb, path, stamp):
 
 
 def clean_outputs(nb):
-    """Drop what may not be stored: outputs of what nothing runs, views of widgets, noise."""
+    """Drop what may not be stored: views of widgets and, of what measures, noise and players."""
     for cell in (cell for cell in nb.cells if cell.cell_type == "code"):
-        if "nbval-skip" in lesson.tags(cell) or not lesson.is_code(cell):
-            cell.outputs, cell.execution_count = [], None
+        is_measured = measured.TAG in lesson.tags(cell)
+        kept = []
         for output in cell.outputs:
-            output.get("data", {}).pop(WIDGET_VIEW, None)
-        cell.outputs = [output for output in cell.outputs if output.get("data") != {}]
-        if measured.TAG in lesson.tags(cell):
-            clean_measured(cell)
-
-
-def clean_measured(cell):
-    """Drop what a full run says beside its results, and store a player as its still picture."""
-    cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
-    for output in cell.outputs:
-        data = output.get("data", {})
-        if "<script" in data.get("text/html", ""):
-            del data["text/html"]
-
-
-def clean_cells(nb):
-    """Keep the metadata that the course gives, and give ids where one is missing or not its own."""
-    taken = {None}
-    for cell in nb.cells:
-        cell.metadata = only(cell.metadata, CELL_KEYS)
-        if cell.get("id") in taken:
-            cell.id = generate_corpus_id()
-        taken.add(cell.id)
+            data = output.get("data", {})
+            data.pop(kernel.WIDGET, None)
+            # A player is stored as its still picture.
+            if is_measured and "<script" in data.get("text/html", ""):
+                del data["text/html"]
+            is_noise = is_measured and output.get("name") == "stderr"
+            if output.get("data") != {} and not is_noise:
+                kept.append(output)
+        cell.outputs = kept
 
 
 def fix(text, path):
-    """Give a lesson's text in form, and the places of the cells that are others there."""
-    try:
-        old, nb = lesson.parse(text), lesson.parse(text)
-    except (ValueError, AttributeError, TypeError):
-        return text, []
+    """Give a lesson's text in form."""
+    nb = lesson.parse(text)
     nb.nbformat_minor = 5
+    _, nb = normalize(nb)  # gives ids where one is missing or not its own
     nb.metadata = only({**nb.metadata, "kernelspec": KERNEL}, KEYS)
     if "colab" in nb.metadata:
         nb.metadata.colab = only(nb.metadata.colab, COLAB_KEYS)
-    clean_cells(nb)
+    for cell in nb.cells:
+        cell.metadata = only(cell.metadata, CELL_KEYS)
     clean_outputs(nb)
     place_stamp(nb, path, stamp_of(nb))
-    places = [i for i, cell in enumerate(nb.cells) if cell != old.cells[i]]
-    new = lesson.dump(nb)
-    return new, places or [None] * (new != text)
+    return lesson.dump(nb)

@@ -1,39 +1,27 @@
-"""What an author must mend in a lesson: functions that yield a cell's place, or None, and words."""
+"""What an author must mend in a lesson: functions that yield words for what is wrong."""
 
 import re
+from itertools import takewhile
 
 import lesson
 import measured
 import repair
 
-RUN_IT = "run `make notebooks`"
 MARKERS = (
+    "# ",
     "**Minutes:** ",
     "**You need:** ",
     "**You will be able to:** ",
     "**You will have measured:** ",
 )
-TAGS = {
-    "setup",
-    "nbval-ignore-output",
-    "nbval-skip",
-    "raises-exception",
-    "exercise",
-    "solution",
-    "hide-input",
-    "first-result",
-    "script",
-    "take-away",
-}
-LARGEST = 500_000  # bytes of a lesson that may be stored
-CHECKED = re.compile(r"\bcheck\(\s*[\"']([^\"']+)[\"']")
+CORE_ENDS = re.compile(r"^#+ (What the exam asks|Quiz\b|Going further|One solution)", re.M)
 NO_ALT = re.compile(r"!\[\s*\]\(|<img(?![^>]*\balt=)")
 SENTENCE = re.compile(r"^[^<\s]+ \S+ \S+ .*[.!?]\s*$", re.S)
 # What nobody reads in Markdown: folded hints, tags, addresses.
 NOT_READ = re.compile(r"<details>\s*<summary>\s*Hint.*?</details>|<[^>]*>|(?<=\])\(\S*\)", re.S)
-# The most cells and words of a core; lines of a cell with a tag (else 10), and their columns.
-USUAL, MOST = (36, 1000), {"03": (44, 1000), "10": (44, 1500)}
-LINES, COLUMNS = {"script": 14, "take-away": 20}, 79
+# The most words of a core, and lines and columns of its cells; these may be longer.
+WORDS, MORE_WORDS = 1000, {"10": 1500}
+LINES, COLUMNS, LONGER = 10, 79, {"exercise", "script", "take-away"}
 
 
 def words(text):
@@ -41,99 +29,50 @@ def words(text):
     return sum(bool(re.search(r"\w", word)) for word in NOT_READ.sub("", text).split())
 
 
-def title(nb, path):
-    """The first cell is the title with its four lines and its badge, the second sets up."""
-    kinds = [cell.cell_type for cell in nb.cells[:2]]
-    if kinds != ["markdown", "code"] or lesson.tags(nb.cells[1]) != {"setup"}:
-        yield 0, "begin as lesson 03 does: a title in Markdown, then the cell tagged 'setup'."
-        return
-    badge = lesson.badge(repair.stamp_of(nb), path.name)
-    for start in ("# ", *MARKERS, badge):
-        if not re.search(rf"^[-* ]*{re.escape(start)}", nb.cells[0].source, re.M):
-            yield 0, f"the title cell needs a line that starts with {start}"
-
-
-def known_tags(nb, path):
-    """A tag with a slip of the pen would switch nothing on."""
-    for place, cell in enumerate(nb.cells):
-        for tag in lesson.tags(cell) - TAGS:
-            yield place, f"the tag {tag!r} is not known; known are {', '.join(sorted(TAGS))}."
-
-
-def stored(nb, path):
-    """What is stored is one whole run, without errors and without noise."""
-    runs = [cell for cell in nb.cells if lesson.is_code(cell)]
-    runs = [cell for cell in runs if "nbval-skip" not in lesson.tags(cell)]
-    for count, cell in enumerate(runs, 1):
-        place = nb.cells.index(cell)
-        kinds = [output.get("name", output.output_type) for output in cell.outputs]
-        if "error" in kinds and "raises-exception" not in lesson.tags(cell):
-            yield place, f"it stores an error: mend it, {RUN_IT}; or tag it raises-exception."
-        if "stderr" in kinds:
-            yield place, f"it stores what went to stderr: silence its source, then {RUN_IT}."
-        if cell.execution_count != count:
-            yield place, f"its number is {cell.execution_count}, not {count}: {RUN_IT}."
-
-
-def of_one_run(nb, path):
-    """What the measuring cells show is of one run, and the last line says of which."""
+def of_page(nb, path):
+    """A lesson begins as the others do, and stores one whole run; what measures is of one, too."""
+    head, setup = nb.cells[:2]
+    for start in (*MARKERS, lesson.badge(repair.stamp_of(nb), path.name)):
+        if not re.search(rf"^[-* ]*{re.escape(start)}", head.source, re.M):
+            yield f"the title cell needs a line that starts with {start}"
+    if lesson.tags(setup) != {"setup"}:
+        yield "the second cell has to be the one tagged 'setup'."
+    runs = [cell.execution_count for cell in nb.cells if lesson.is_code(cell)]
+    if runs != list(range(1, len(runs) + 1)):
+        yield "its cells are not of one run: run `make notebooks`."
     told = measured.told(nb)
-    if told is None and any(cell.outputs for cell in measured.cells(nb)):
-        yield None, f"no line says on which machine it was measured: {RUN_IT}."
-    if told is not None and told["shown"] != measured.shown(nb):
-        yield None, f"its stored results are not of one run: `git checkout` them, or {RUN_IT}."
+    if told is None or told["shown"] != measured.shown(nb):
+        yield "what it measured is not of one run: `git checkout` it, or `make notebooks FRESH=1`."
 
 
-def alt_text(nb, path):
-    """Every picture has words for those who cannot see it."""
-    for place, cell in enumerate(nb.cells):
-        if cell.cell_type == "markdown" and NO_ALT.search(cell.source):
-            yield place, "a picture has no alt text: say in a few words what it shows."
-        for output in cell.get("outputs", ()):
-            data = output.get("data", {})
-            if "image/png" in data and not SENTENCE.search(data.get("text/plain", "")):
-                yield place, "a stored picture needs a sentence as its text/plain: use ah.plot."
-
-
-def exercise(nb, path):
-    """Before an exercise stand two hints; it is checked, and so is a solution that passes."""
-    sources = [cell.source for cell in nb.cells if "solution" in lesson.tags(cell)]
-    solved = CHECKED.findall("\n".join(sources))
-    prose = ""
-    for place, cell in enumerate(nb.cells):
-        if cell.cell_type == "markdown":
-            prose += cell.source
-            continue
-        if "exercise" in lesson.tags(cell):
-            checked = CHECKED.findall(cell.source)
-            if prose.count("<summary>Hint") < 2:
-                yield place, "the Markdown before it needs two folded hints, as in lesson 03."
-            if not checked or set(checked) - set(solved):
-                yield place, 'it needs lesson.check("name", ...), as has a cell tagged solution.'
-        prose = ""
-
-
-def plain(nb, path):
+def of_core(nb, path):
     """A core is short, and teaches the frameworks: its take-away does without this library."""
-    if not lesson.is_converted(nb):
-        return
-    core = list(enumerate(nb.cells))[2 : lesson.core_end(nb)]
-    read = sum(words(cell.source) for _, cell in core if cell.cell_type == "markdown")
-    most_cells, most_words = MOST.get(path.name[:2], USUAL)
-    if len(core) > most_cells or read > most_words:
-        size = f"{len(core)} cells and {read} words, of at most {most_cells} and {most_words}"
-        yield None, f"its core has {size}: say less."
-    away = [lesson.taken_away(cell.source) for _, cell in core if "take-away" in lesson.tags(cell)]
+    core = list(takewhile(lambda cell: not CORE_ENDS.search(cell.source), nb.cells[2:]))
+    read = sum(words(cell.source) for cell in core if cell.cell_type == "markdown")
+    if read > MORE_WORDS.get(path.name[:2], WORDS):
+        yield f"its core has {read} words: say less."
+    away = [lesson.taken_away(cell.source) for cell in core if "take-away" in lesson.tags(cell)]
     if len(away) != 1 or re.search(r"\b(ah|lesson)\.|accel_helpers", away[0]):
-        yield None, "its core needs one cell tagged take-away, which does without this library."
-    for place, cell in core:
-        tags = lesson.tags(cell)
-        if cell.cell_type == "markdown" or "exercise" in tags:
-            continue
-        lines = re.findall(r"^.*\S", cell.source, re.M)
-        longest = max((LINES.get(tag, 10) for tag in tags), default=10)
-        if len(lines) > longest or max(map(len, lines), default=0) > COLUMNS:
-            yield place, f"one idea a cell: {longest} lines of {COLUMNS} columns at most."
+        yield "its core needs one cell tagged take-away, which does without this library."
+    for cell in core:
+        if cell.cell_type == "code" and not lesson.tags(cell) & LONGER:
+            lines = re.findall(r"^.*\S", cell.source, re.M)
+            if len(lines) > LINES or max(map(len, lines)) > COLUMNS:
+                yield f"one idea a cell: in {cell.id} 10 lines of 79 columns at most."
 
 
-RULES = (title, known_tags, stored, of_one_run, alt_text, exercise, plain)
+def of_cell(cell, before):
+    """A cell stores no noise, its pictures have words, and an exercise is hinted at and checked."""
+    if cell.cell_type == "markdown" and NO_ALT.search(cell.source):
+        yield "a picture has no alt text: say in a few words what it shows."
+    for output in cell.get("outputs", ()):
+        if output.get("name", output.output_type) in ("error", "stderr"):
+            yield "it stores an error, or stderr: mend its cause, then run `make notebooks`."
+        data = output.get("data", {})
+        if "image/png" in data and not SENTENCE.search(data.get("text/plain", "")):
+            yield "a stored picture needs a sentence as its text/plain: use ah.plot."
+    if "exercise" in lesson.tags(cell):
+        if before.source.count("<summary>Hint") < 2:
+            yield "the Markdown before it needs two folded hints, as in lesson 03."
+        if "lesson.check(" not in cell.source:
+            yield 'it needs lesson.check("name", ...).'

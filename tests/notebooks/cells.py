@@ -4,7 +4,6 @@ The recorded results are real: epochs of the quick-start model on 9,600 digits, 
 CPU, with Keras once on JAX and twice on TensorFlow. In a replay one of them plays the accelerator.
 """
 
-import functools
 import json
 import re
 from pathlib import Path
@@ -16,6 +15,7 @@ from accel_helpers.measure.measurement import Measurement
 
 HERE = Path(__file__).parent
 PATHS = {p.name[:2]: p for p in sorted((HERE.parents[1] / "notebooks").glob("[0-9]*.ipynb"))}
+NOTEBOOKS = {number: nbformat.read(path, as_version=4) for number, path in PATHS.items()}
 SETS = {
     "faster": ("tensorflow_a", "jax"),
     "no measurable difference": ("tensorflow_a", "tensorflow_b"),
@@ -23,19 +23,13 @@ SETS = {
 }
 
 
-@functools.cache
-def notebook(number):
-    return nbformat.read(PATHS[number], as_version=4)
-
-
 def cells(number, words="", *, kind="code", tag=None):
-    return [
-        cell
-        for cell in notebook(number).cells
-        if cell.cell_type == kind
-        and words in cell.source
-        and (tag is None or tag in cell.metadata.get("tags", ()))
-    ]
+    found = []
+    for cell in NOTEBOOKS[number].cells:
+        is_tagged = tag is None or tag in cell.metadata.get("tags", ())
+        if cell.cell_type == kind and words in cell.source and is_tagged:
+            found.append(cell)
+    return found
 
 
 def the_cell(number, words, **of):
@@ -43,8 +37,8 @@ def the_cell(number, words, **of):
     return found
 
 
-def printed(*cells):
-    return "".join(output.get("text", "") for cell in cells for output in cell.outputs)
+def printed(cell):
+    return "".join(output.get("text", "") for output in cell.outputs)
 
 
 def prose(number):

@@ -14,7 +14,6 @@ from accel_helpers.worth import step_time
 CHIPS = "T4", "v5e", "A100-SXM4-40GB", "v6e", "H100-SXM5-80GB"
 T4, V5E, A100, V6E, H100 = map(hardware.match, CHIPS)
 BANDWIDTH = f"{T4.mem_bw_gb_s:.0f}"
-P100 = f"{295 / 154:.1f}"  # pictures a second of two, and of one
 
 
 def test_lesson_04_tells_what_the_compiler_said():
@@ -33,7 +32,6 @@ def test_lesson_04_tells_what_the_compiler_said():
     assert stored_step("resnet50-float32-large", "v6e").verdict == "fits"
     intensity = dict(stored_step("strategy").more)["intensity"]
     assert intensity.partition(".")[0] in figures("04", "memory")
-    assert "240" in figures("04", "*intensity:*")
     assert 1e3 * V5E.peak_bf16_tflops_dense / V5E.mem_bw_gb_s == pytest.approx(240, abs=5)
 
 
@@ -79,25 +77,7 @@ def test_lesson_07_tells_a_t4_as_its_data_sheet_does():
     ridge = f"{1e3 * T4.peak_fp32_tflops / T4.mem_bw_gb_s:.0f}"
     in_half = f"{1e3 * T4.peak_fp16_tflops_dense / T4.mem_bw_gb_s:.0f}"
     assert {ridge, f"{T4.peak_fp32_tflops:g}", BANDWIDTH} <= figures("07", "**ridge**")
-    assert {ridge, in_half} <= figures("07", "*tensor cores*")
-    assert BANDWIDTH in figures("07", "[Units]")
+    assert in_half in figures("07", "*tensor cores*")
     assert f"{1e9 * T4.mem_bw_gb_s / LINK:.0f}" in figures("07", "[PCIe]")
     assert f"{1e6 * LAUNCH:.0f}" in figures("07", "pretend T4")
-    calculated = the_cell("07", "ridge at")
-    assert f"{T4.peak_fp32_tflops:g}e12 / {BANDWIDTH}e9" in calculated.source
-    assert f"{A100.peak_tf32_tflops_dense:g}e12 / {A100.mem_bw_gb_s:.0f}e9" in calculated.source
-    assert f"ridge at {ridge}," in printed(calculated)
-
-
-def test_lesson_09_tells_what_two_gpus_gained():
-    assert P100 in figures("09", "two P100s")
-    assert f"whole each {P100}," in printed(the_cell("09", "two_chips(0.42"))
-
-
-def test_in_lesson_10_only_copies_first_reports_much_where_nothing_can_be_learned():
-    shown = printed(the_cell("10", "labels, split first:"))
-    scores = dict(re.findall(r"^(\w+ labels, \w+ first): +([\d.]+)%$", shown, re.M))
-    assert float(scores["shuffled labels, copies first"]) > 80
-    assert 5 < float(scores["shuffled labels, split first"]) < 15
-    assert float(scores["true labels, copies first"]) > 95
-    assert float(scores["true labels, split first"]) > 95
+    assert f"ridge at {ridge}," in printed(the_cell("07", "ridge at"))
