@@ -30,7 +30,7 @@ help:
 	@echo 'make test-all    the same and the slow tests, which CI runs: 10 to 25 minutes'
 	@echo 'make night       what is left: the site, past runtimes, every lesson in a browser: an hour'
 	@echo 'make fix         mend what a program can mend, and lint: style, types, the form of the lessons'
-	@echo 'make notebooks   execute lessons, store what they say and, on a quiet machine, measure (LESSONS="03", FRESH=1)'
+	@echo 'make notebooks   execute lessons, store what they say; FRESH=1 measures anew, on a quiet machine (LESSONS="03")'
 	@echo 'make benchmarks  measure the claims about speed here, side by side: under ten minutes'
 	@echo 'make site        the course as pages and slides, course_site/ (LAB=1: a lab in the browser, too)'
 	@echo 'make wheel       build the package into dist/'
@@ -80,6 +80,7 @@ notebooks: environment
 	@$(PYTHON) tools/build.py $(if $(filter-out 0,$(FRESH)),--fresh) $(foreach number,$(LESSONS),$(wildcard notebooks/$(number)_*.ipynb))
 	@$(PYTHON) tools/status.py --fix
 	@$(PYTHON) tools/library.py
+	@$(PYTHON) tools/form.py
 
 stamp: environment
 	@$(PYTHON) tools/stamp.py $(if $(REPO),--repo "$(REPO)") $(if $(REF),--ref "$(REF)") $(if $(filter-out 0,$(ONCE)),--once)
