@@ -1,6 +1,7 @@
 """Every claim gets the verdict that an entry of the record supports, and none that it does not."""
 
-import pytest
+import tomllib
+from pathlib import Path
 
 from accel_helpers import compare, judge
 from accel_helpers.course import ledger, record
@@ -11,6 +12,7 @@ from accel_helpers.course.record import Entry
 from accel_helpers.course.stored_steps import stored_product
 from accel_helpers.measure.measurement import Measurement
 
+TOLD = tomllib.loads(Path(__file__).with_name("ledger.toml").read_text("utf-8"))
 CLAIMS = {claim.number: claim for claim in ledger.claims()}
 
 
@@ -33,67 +35,14 @@ def verdict(number, *entries):
     return ledger.fill(entries)[number - 1].verdict
 
 
-# Claim, verdict, and both ends of the value; also those of what it is divided by, if they differ.
-INTERVALS = [
-    (3, "contradicted", 0.26, 0.26),
-    (3, "supported", 0, 0),
-    (3, "cannot be told", 1e-6, 1e-6),
-    (4, "contradicted", 2, 4),
-    (4, "supported", 7.5, 8.5),
-    (4, "cannot be told", 7, 8),
-    (4, "cannot be told", 7.5, 8.5, 0.9, 1.1),
-    (5, "supported", 2, 3),
-    (5, "contradicted", 0.9, 1.1),
-    (5, "cannot be told", 1.9, 3),
-    (8, "supported", 4.5, 4.5),
-    (8, "contradicted", 1, 1),
-    (11, "supported", 0.9, 1.2),
-    (11, "contradicted", 2, 90),
-    (11, "cannot be told", 1.1, 2.5),
-    (12, "supported", 0.1, 0.1),
-    (12, "contradicted", 1, 1),
-    (13, "supported", 0.9, 1.2),
-    (13, "contradicted", 2, 90),
-    (13, "cannot be told", 1.1, 2.5),
-    (15, "supported", 8, 8),
-    (15, "contradicted", 1, 1),
-    (17, "contradicted", 0.88, 0.9, 0.91, 0.96),
-    (17, "supported", 0.97, 0.98, 0.91, 0.96),
-    (17, "cannot be told", 0.95, 0.97, 0.91, 0.96),
-    (18, "supported", 0.9, 1.2),
-    (18, "contradicted", 2, 3),
-    (18, "cannot be told", 1.46, 3.1),
-    (19, "contradicted", 0.256, 0.256),
-    (19, "supported", 1, 1),
-]
-# The same by an entry's outcome, and by what trained where.
-OUTCOMES = [
-    (1, "contradicted", "many at once", {"cpu:0 seconds": 0.06}),
-    (1, "supported", "one by one", {"cpu:0 seconds": 0.06}),
-    (6, "supported", "all four"),
-    (6, "supported", "placed, slower"),
-    (6, "contradicted", "visible, not placed"),
-    (6, "cannot be told", "placed, no difference"),
-    (6, "cannot be told", "all four", {}, "jax"),
-    (9, "contradicted", "tpu", {}, "jax"),
-    (9, "cannot be told", "tpu", {}, "tensorflow"),
-    (10, "supported", "tpu", {}, "jax"),
-    (10, "cannot be told", "tpu", {}, "jax", "kaggle"),
-    (5, "cannot be told", "", {"times as fast": 4.0, "cpu samples": 4.0}),  # too few
-    (5, "cannot be told", "", {"a name of an older course": 4.0}),
-]
+def test_a_claim_gets_the_verdict_that_the_whole_interval_supports():
+    for number, state, *ends in TOLD["intervals"]:
+        assert verdict(number, of_value(number, *ends)) == state, (number, ends)
 
 
-@pytest.mark.parametrize("case", INTERVALS)
-def test_a_claim_gets_the_verdict_that_the_whole_interval_supports(case):
-    number, state, *ends = case
-    assert verdict(number, of_value(number, *ends)) == state
-
-
-@pytest.mark.parametrize("case", OUTCOMES)
-def test_a_claim_gets_the_verdict_that_the_outcome_supports(case):
-    number, state, *given = case
-    assert verdict(number, entry(number, *given)) == state
+def test_a_claim_gets_the_verdict_that_the_outcome_supports():
+    for number, state, *given in TOLD["outcomes"]:
+        assert verdict(number, entry(number, *given)) == state, (number, given)
 
 
 def test_a_claim_has_its_experiment_and_its_sources():
@@ -129,11 +78,11 @@ RESULTS = {
 }
 
 
-@pytest.mark.parametrize("number", RESULTS)
-def test_a_claim_finds_what_it_is_judged_by_in_what_its_page_keeps(number):
-    result, told = RESULTS[number]
-    found = ledger.fill([entry(number, "", numbers_of(result))])[number - 1]
-    assert told in found.measured
+def test_a_claim_finds_what_it_is_judged_by_in_what_its_page_keeps():
+    for number, (result, told) in RESULTS.items():
+        kept = entry(number, "", numbers_of(result))
+        found = ledger.fill([kept])[number - 1]
+        assert told in found.measured, number
 
 
 def test_what_needs_a_chip_that_is_not_here_says_so_and_the_newest_of_that_chip_decides():

