@@ -106,14 +106,6 @@ def test_the_truth_passes_and_each_slip_hears_what_it_is(exercise):
         assert result.hint == hint, str(result)
 
 
-def of_the_sample(train, other):
-    """Scaled by the spread with n - 1: as good."""
-    mean = train.mean(axis=0)
-    spread = train.std(axis=0, ddof=1)
-    spread[spread == 0] = 1
-    return (train - mean) / spread, (other - mean) / spread
-
-
 def masks(originals, seed):
     _, places = split(originals, seed)
     held_out = np.isin(np.arange(len(originals)), places)
@@ -129,7 +121,6 @@ def test_a_right_answer_passes_in_other_forms_too():
         ("03/a", functools.partial(timed, steps=1)),
         ("06/cycles", lambda *case: np.array(lesson_06.cycles(*case))),
         ("09/all_reduce", lambda gradients, counts: np.average(gradients, axis=0, weights=counts)),
-        ("10/scaling", of_the_sample),
         ("10/split", masks),
         ("10/split", lambda *case: [places.tolist() for places in split(*case)]),
     ]:

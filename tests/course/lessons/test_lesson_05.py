@@ -15,20 +15,16 @@ from accel_helpers.worth import answer
 from accel_helpers.worth.step_time import ChipRow
 
 DICE = np.random.default_rng(0)
-ROWS, LABELS = DICE.random((600, 12), "float32"), DICE.integers(0, 3, 600)
-
-
-def table(keras):
-    """A table of 600 rows, in batches of 64."""
-    layers = [keras.Input((12,)), keras.layers.Dense(32, "relu"), keras.layers.Dense(3)]
-    return layers, {"x": ROWS, "y": LABELS, "batch_size": 64, "samples": 20_000}
+LABELS = DICE.integers(0, 3, 600)
 
 
 def dataset(keras):
-    """A tf.data.Dataset, which has its targets in it."""
+    """A tf.data.Dataset of a table, which has its targets in it."""
     tf = pytest.importorskip("tensorflow")
-    x = tf.data.Dataset.from_tensor_slices((ROWS, LABELS)).batch(16)
-    return table(keras)[0], {"x": x, "y": None, "batch_size": 16}
+    layers = [keras.Input((12,)), keras.layers.Dense(32, "relu"), keras.layers.Dense(3)]
+    rows = DICE.random((600, 12), "float32")
+    x = tf.data.Dataset.from_tensor_slices((rows, LABELS)).batch(16)
+    return layers, {"x": x, "y": None, "batch_size": 16}
 
 
 def pictures(keras):
@@ -87,7 +83,7 @@ def test_where_a_gpu_is_it_races_and_the_page_goes_on_with_what_came_out(keras, 
     monkeypatch.setattr(keras, "device", lambda name: on(name.replace("gpu", "cpu")))
     monkeypatch.setattr(keras.distribution, "list_devices", lambda kind=None: ["gpu:0"])
     monkeypatch.setattr(outcomes, "attached", lambda: "T4")
-    space = run(keras, table)
+    space = run(keras, pictures)
     measured, *forecasts = space["choice"].rows
     assert [row.chip for row in forecasts] == ["T4", "L4", "A100", "H100"]
     assert space["choice"].row is measured
@@ -96,9 +92,10 @@ def test_where_a_gpu_is_it_races_and_the_page_goes_on_with_what_came_out(keras, 
 
 def in_place(faster, here, *others):
     """An answer on a T4 that is so many times as fast, beside other chips."""
-    rows = [("T4", faster), *others]
-    rows = tuple(ChipRow(name, {}, (0, 0, 0), faster=times) for name, times in rows)
-    return answer.Answer("m", rows, epochs=9, setup_minutes=5, steps=1, here=here)
+    rows = []
+    for name, times in [("T4", faster), *others]:
+        rows.append(ChipRow(name, {}, (0, 0, 0), faster=times))
+    return answer.Answer("m", tuple(rows), epochs=9, setup_minutes=5, steps=1, here=here)
 
 
 def test_the_finding_of_the_crossing_is_known_by_arithmetic():
