@@ -32,22 +32,24 @@ def beside(here, epochs=40, **given):
     return Answer("small", rows, epochs, 5.0, 100, step)
 
 
-@pytest.mark.parametrize("name", PAYS)
-def test_what_pays_follows_from_factor_set_up_and_length(name):
-    case = PAYS[name]
+def test_what_pays_follows_from_factor_set_up_and_length():
     minute = Measurement.from_samples([60.0] * 5)
-    row = ChipRow("T4", {}, (1, 1, 1), faster=tuple(case["factor"]))
-    found = Answer("m", [row], case["epochs"], 5.0, 1, minute)
-    assert found.verdict == case["verdict"]
-    assert [each / 60 for each in found.row.pays_from] == pytest.approx(case["minutes"], rel=1e-3)
+    for name, case in PAYS.items():
+        row = ChipRow("T4", {}, (1, 1, 1), faster=tuple(case["factor"]))
+        found = Answer("m", [row], case["epochs"], 5.0, 1, minute)
+        minutes = [each / 60 for each in found.row.pays_from]
+        assert found.verdict == case["verdict"], name
+        assert minutes == pytest.approx(case["minutes"], rel=1e-3), name
 
 
 def test_a_free_chip_goes_before_one_that_costs_money():
-    hours, minute, unsure = beside(1.0, 40), beside(1.0, 1), beside(0.02, 225)
-    assert hours.verdict == "worth it"
-    assert minute.verdict == "not worth it"
-    assert unsure.verdict == "the interval holds both"
-    for found in (hours, minute, unsure):
+    for here, epochs, verdict in [
+        (1.0, 40, "worth it"),
+        (1.0, 1, "not worth it"),
+        (0.02, 225, "the interval holds both"),
+    ]:
+        found = beside(here, epochs)
+        assert found.verdict == verdict
         assert found.row.chip == "T4"
         assert found.row.price == "free"
 
@@ -72,13 +74,12 @@ def test_what_raced_stands_first_as_measured_and_decides():
 
 
 def test_a_forecast_holds_feeding_as_it_is_here_and_is_never_above_the_ceiling():
-    here = taking(0.01)
-    for host in (1e-5, 1e-3, 9e-3):
-        for row in forecasts():
-            alone, _, longest_alone = row.step
-            found = fed(row, here, taking(host))
-            whole, _, longest = found.step
-            assert whole == pytest.approx(alone + host)
-            assert sum(found.terms.values()) == pytest.approx(whole)
-            assert longest / whole == pytest.approx(longest_alone / alone)
-            assert found.faster[1] <= 1.1 * 0.01 / host
+    host = 1e-3
+    for row in forecasts():
+        alone, _, longest_alone = row.step
+        found = fed(row, taking(0.01), taking(host))
+        whole, _, longest = found.step
+        assert whole == pytest.approx(alone + host)
+        assert sum(found.terms.values()) == pytest.approx(whole)
+        assert longest / whole == pytest.approx(longest_alone / alone)
+        assert found.faster[1] <= 1.1 * 0.01 / host
