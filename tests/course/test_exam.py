@@ -23,7 +23,6 @@ def test_a_paper_covers_the_exam_gives_nothing_away_and_can_be_drawn_again():
         assert ids.isdisjoint(giving_away)
         assert asked == {f"E{n}" for n in range(1, 11)}
         assert exam.draw_exam(number) == paper
-    assert PAPERS[1].questions != PAPERS[2].questions
 
 
 def test_who_knows_either_passes_every_paper_and_the_two_are_told_apart():
@@ -31,21 +30,17 @@ def test_who_knows_either_passes_every_paper_and_the_two_are_told_apart():
         today = exam.hand_in(number, known.whole(paper, "right"))
         material = exam.hand_in(number, known.whole(paper, "by_material"))
         differ = [str(n) for n, q in enumerate(paper.questions, 1) if q.expected]
-        assert today.passed
-        assert material.passed
-        assert today.today == material.material == 20
-        assert today.material == material.today == 20 - len(differ)
+        agree = 20 - len(differ)
+        assert (today.today, today.material, today.passed) == (20, agree, True)
+        assert (material.today, material.material, material.passed) == (agree, 20, True)
         assert f"In the exam you would lose {', '.join(differ)}" in str(today)
-        assert f"Outside the exam, look at {', '.join(differ)}" in str(material)
-    assert quiz.ask_again().questions == ()
 
 
 def test_fourteen_right_answers_pass_and_thirteen_do_not():
     for kind in ("right", "by_material"):
         answers = [*known.whole(PAPER, kind).items()]
-        enough, too_few = dict(answers[:14]), dict(answers[:13])
-        assert exam.hand_in(1, enough).passed
-        assert not exam.hand_in(1, too_few).passed
+        assert exam.hand_in(1, dict(answers[:14])).passed
+        assert not exam.hand_in(1, dict(answers[:13])).passed
 
 
 def test_the_last_score_is_the_better_mark_of_the_last_paper():
@@ -68,13 +63,6 @@ def test_what_was_wrong_comes_back_and_the_sitting_is_kept():
     kept = record.newest("paper/")["1"]
     assert kept.outcome == "passed"
     assert kept.numbers == {"today": 19, "material": result.material, "questions": 20}
-
-
-def test_a_paper_that_cannot_be_kept_is_marked_and_says_so(own_record):
-    own_record.write_text("{")
-    result = exam.hand_in(1, RIGHT)
-    assert result.passed
-    assert "Not saved" in str(result)
 
 
 def test_the_form_is_handed_in_as_a_whole(own_record):

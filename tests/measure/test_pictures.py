@@ -9,7 +9,6 @@ from accel_helpers import course
 from accel_helpers.course.climb import Climb, Stage
 from accel_helpers.course.lessons import drawings
 from accel_helpers.course.lessons.lesson_10 import share_axis
-from accel_helpers.fit.time_fit import FitTiming
 from accel_helpers.measure import pictures
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.pictures import plot
@@ -43,21 +42,9 @@ def ladder():
     return drawings("10")["ladder"](models)
 
 
-def prepared():
-    right = [1] * 98 + [0] * 2
-    wrong = [1] * 79 + [0] * 21
-    return drawings("10")["scaling"]({"right": right, "wrong": wrong})
-
-
 def memory():
     names = ("shakespeare", "resnet50-large")
     return drawings("04")["memory"]({name: course.stored_step(name) for name in names})
-
-
-def lines():
-    axis = ("x", pictures.number)
-    curves = {"growing": {1: 10, 2: 20}, "timed": {1: taking(3), 2: taking(4)}}
-    return pictures.lines(curves, axis, axis, title="Two lines")
 
 
 def roofline():
@@ -73,7 +60,6 @@ PARTS = {"compute": 1.0, "memory": 3.0}
 def drawn():
     """Each picture, and what it says in words."""
     yield plot(START), "Default fit takes 4.8 s: default fit 4.8 s."
-    yield plot(FitTiming(START, 10)), "An epoch takes 4.8 s: "
     slower = plot(compare(START, taking(8.0, "e")))
     yield slower, "Default fit is 1.67 times as fast as e: default fit 4.8 s; e 8 s."
     far_apart = plot(compare(START, taking(0.006, "f")), title="T")
@@ -81,14 +67,12 @@ def drawn():
     yield plot(PARTS), "75 % of a step is memory: compute 1 s, 25 %; memory 3 s, 75 %."
     of_a_t4 = drawings("05")["bars"]({"T4": PARTS})
     yield of_a_t4, "The overhead stays: no chip shortens it: T4, compute 1 s, memory 3 s."
-    yield lines(), "Two lines: growing from 10 at 1 to 20 at 2; timed from 3 at 1 to 4 at 2."
     yield roofline(), "Under a roof: here: 110 GFLOP/s; a T4: 8 TFLOP/s; adding 1.4 GFLOP/s at 0.1"
     climbed = climb(32)
     yield climbed, "Resident: at least 800 times as fast, same batch size: "
     yield climbed, f"{LONG} no measurable difference; 96.0 % right"
     yield climb(256), "Nothing here is measurably faster with the same batch size: "
     yield ladder(), "Wider is the last change that measurably helps: plain 70.0 %; wider 90.0 %, +"
-    yield prepared(), "Wrong: 19 points lost, without an error: right 98.0 %; wrong 79.0 %."
     fitting = memory()
     yield fitting, "v5e: 16.9 GB; v6e: 33.6 GB; Shakespeare, float32, batch of 64 24.2 MB, fits; "
     yield fitting, "ResNet-50, bfloat16, batch of 1,024 23.6 GB, too much; 512 fit."

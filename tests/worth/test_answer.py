@@ -64,11 +64,11 @@ def test_a_chip_without_room_says_which_batch_would_fit():
 
 
 def test_what_raced_stands_first_as_measured_and_decides():
-    cpu = Measurement.from_samples([1.0] * 9, name="cpu")
-    for seconds, verdict in [(0.1, "worth it"), (2.0, "not worth it")]:
-        gpu = Measurement.from_samples([seconds] * 9, name="gpu")
+    cpu = Measurement.from_samples([1.0] * 5, name="cpu")
+    for seconds, verdict in {0.1: "worth it", 2.0: "not worth it"}.items():
+        gpu = Measurement.from_samples([seconds] * 5, name="gpu")
         found = beside(1.0).raced(compare(cpu, gpu))
-        assert [row.chip for row in found.rows] == ["GPU", *CHIPS]
+        assert found.rows[0].chip == "GPU"
         assert found.row.measured
         assert found.verdict == verdict
 

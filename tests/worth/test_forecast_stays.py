@@ -60,6 +60,4 @@ if __name__ == "__main__":
     for kind, cases in kept.items():
         for case in cases.values():
             case["said"] = said_now(kind, case)
-    # a case a line
-    text = json.dumps(kept).replace("}}, ", "}},\n")
-    KEPT.write_text(text + "\n", "utf-8")
+    KEPT.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")

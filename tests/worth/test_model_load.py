@@ -34,8 +34,7 @@ def test_a_model_asks_for_what_its_layers_do(keras):
 
 
 def test_the_number_type_is_that_of_the_layers(keras):
-    model = keras.Sequential([keras.Input((4,))])
+    model = in_a_row(keras, "mlp")
+    assert dtype_of(model) == "float32"
     model.add(keras.layers.Dense(8, dtype="mixed_bfloat16"))
-    model.add(keras.layers.Dense(3))
     assert dtype_of(model) == "bfloat16"
-    assert dtype_of(in_a_row(keras, "mlp")) == "float32"

@@ -10,7 +10,6 @@ from accel_helpers.fit.parts import Parts
 from accel_helpers.fit.profile_result import Change, Profile
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.timing import compare
-from accel_helpers.worth.forecast import forecast
 from accel_helpers.worth.worth_it import worth_it, worth_of
 
 CASES = tomllib.loads(Path(__file__).with_name("verdicts.toml").read_text("utf-8"))["worth_it"]
@@ -74,14 +73,13 @@ def test_it_advises_what_leaves_the_training_as_it_is_and_then_what_alters_it():
 
 
 def test_without_a_forecast_it_decides_by_the_ceiling(keras):
-    odd = keras.layers.ConvLSTM1D(2, 1, name="odd")
-    model = keras.Sequential([keras.Input((3, 4, 1)), odd])
+    model = keras.Sequential([keras.Input((3, 4, 1))])
+    model.add(keras.layers.ConvLSTM1D(2, 1, name="odd"))
     # it pays from 6 minutes on at the earliest, and an epoch takes a minute, more or less
-    short = asked(60.0, 10.0, epochs=4, model=model)
-    long = asked(60.0, 10.0, epochs=30, model=model)
-    assert short.verdict == "not worth it"
-    assert long.verdict == "the interval holds both"
-    assert "layer 'odd'" in str(long)
+    for epochs, verdict in {4: "not worth it", 30: "the interval holds both"}.items():
+        found = asked(60.0, 10.0, epochs=epochs, model=model)
+        assert found.verdict == verdict
+        assert "layer 'odd'" in str(found)
 
 
 def half_frozen(keras):
@@ -105,12 +103,10 @@ def test_a_model_with_frozen_layers_and_a_set_of_batches_are_measured_as_they_ar
     assert found.here.median > 0
 
 
-def test_a_function_that_returns_the_same_model_twice_is_refused(keras, digits):
+def test_a_function_that_returns_the_same_model_twice_is_refused(digits):
     model = quickstart_model()
     with pytest.raises(ValueError, match="same model twice"):
         worth_it(lambda: model, *digits, seconds=1)
-    with pytest.raises(ValueError, match="same model twice"):
-        forecast(lambda: model, 32, ("T4",), seconds=1)
 
 
 @pytest.mark.night

@@ -26,9 +26,8 @@ def test_on_jax_it_is_so_too(on_jax):
 
 
 def test_compiling_pays_when_the_sums_of_the_calls_cross():
-    for first, before, after in [(100, 10, 6), (50, 20, 8), (11, 10, 1), (90, 10, 12)]:
-        paid = math.inf
-        for calls in range(999, 0, -1):
-            if first + (calls - 1) * after <= calls * before:
-                paid = calls
-        assert lesson_08.pays_after(first, before, after) == paid
+    # 100 + 22 x 6 against 23 x 10; 100 + 23 x 6 against 24 x 10
+    assert lesson_08.pays_after(100, 10, 6) == 24
+    assert lesson_08.pays_after(50, 20, 8) == 4
+    assert lesson_08.pays_after(11, 10, 1) == 2
+    assert lesson_08.pays_after(90, 10, 12) == math.inf

@@ -21,9 +21,8 @@ def test_the_page_shows_the_loss_of_one_device_on_two_and_on_eight():
 
 def test_eight_chips_wait_nearly_as_long_as_512():
     waits = re.findall(r"wait (\S+) s", "\n".join(lines("def wait(chips)")))
-    size, link = 4 * 138_357_544, 25e9 / 8
-    for chips, seconds in zip((2, 8, 512), waits, strict=True):
-        assert seconds == f"{2 * (chips - 1) / chips * size / link:.2f}"
+    # 1/2, 7/8 and 511/512 of two times 4 bytes x 138,357,544 at 3.125 GB/s
+    assert waits == ["0.18", "0.31", "0.35"]
 
 
 def test_what_real_clusters_did_is_what_was_published():
