@@ -37,8 +37,7 @@ def test_products_are_exact_and_the_cells_compute_them_in_so_many_cycles(sizes):
 
 def test_small_numbers_do_not_wrap_around():
     small = np.array([[200]], np.uint8)
-    run = MatrixUnit(2, 2).multiply(small, small)
-    assert run.product.tolist() == [[40000]]
+    assert MatrixUnit(2, 2).multiply(small, small).product.tolist() == [[40000]]
 
 
 def test_each_cell_adds_to_the_sum_from_above_and_the_last_one_hands_it_to_the_product():

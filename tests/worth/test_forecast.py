@@ -26,17 +26,11 @@ def test_a_new_chip_has_a_wider_interval_and_a_tpu_none():
 def test_with_data_there_is_an_epoch_and_a_factor(keras, digits):
     x, y = digits
     found = forecast(quickstart_model, 32, "T4", x=x, y=y, seconds=0.1)
+    low, high = found.row.faster
     assert found.steps == 16
-    assert len(found.here.samples) >= 5
-    assert 0 < found.row.faster[0] < found.row.faster[1]
+    assert 0 < low < high
     of_65 = forecast(quickstart_model(), 32, "T4", x=x, y=y, samples=65, seconds=0)
     assert of_65.steps == 3
-
-
-def test_a_dataset_says_itself_how_many_steps_an_epoch_has(digits):
-    tf = pytest.importorskip("tensorflow")
-    batches_of_10 = tf.data.Dataset.from_tensor_slices(digits).batch(10)
-    assert forecast(quickstart_model, 50, "T4", x=batches_of_10, seconds=0).steps == 10
 
 
 def test_numbers_are_made_up_for_several_inputs_and_losses(keras):
@@ -64,11 +58,13 @@ def test_a_model_without_an_input_is_told_what_to_do_instead(keras):
 @pytest.mark.usefixtures("keras")
 def test_an_attached_gpu_has_the_first_row_by_the_name_that_people_use(monkeypatch):
     monkeypatch.setattr(backend, "devices", lambda: ["cpu", "gpu"])
-    for name, used in {"Tesla T4": "T4", "RTX PRO 6000 Blackwell Server Edition": "G4"}.items():
+    names = {"Tesla T4": "T4", "RTX PRO 6000 Blackwell Server Edition": "G4"}
+    for name, used in names.items():
         monkeypatch.setattr(backend, "device_name", lambda kind, name=name: name)
-        first, *others = forecast(quickstart_model, 32, seconds=0).rows
-        assert first.chip == used
-        assert used not in [row.chip for row in others]
+        found = forecast(quickstart_model, 32, seconds=0)
+        chips = [row.chip for row in found.rows]
+        assert chips[0] == used
+        assert chips.count(used) == 1
 
 
 @pytest.mark.parametrize("name", TRUST)
