@@ -83,13 +83,3 @@ def test_when_we_are_killed_or_interrupted_the_command_ends(end, tmp_path):
     process.send_signal(end)
     process.wait()
     assert gone(int(path.read_text()))
-
-
-def test_a_child_is_told_and_heard_line_by_line():
-    code = "import sys\nfor line in sys.stdin: print('heard', line, end='', flush=True)"
-    with probe.Child(python(code), heard=True) as child:
-        child.tell("one")
-        assert child.hear(60) == "heard one\n"
-        assert child.hear(0.01) is None, "nothing more has come"
-        child.process.stdin.close()
-        assert child.hear(60) == "", "the end of its input is how it learns of the end"

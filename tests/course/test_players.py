@@ -11,7 +11,7 @@ from accel_helpers.course import warp
 from accel_helpers.course.unit import MatrixUnit
 
 # Rows and columns of the unit, rows of a, columns of a, and columns of b.
-SIZES = [(1, 1, 1, 1, 1), (2, 3, 4, 5, 6), (3, 2, 1, 7, 5), (4, 4, 7, 3, 2)]
+SIZES = [(2, 3, 4, 5, 6), (3, 2, 1, 7, 5)]
 
 
 @pytest.mark.parametrize("sizes", SIZES)

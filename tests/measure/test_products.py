@@ -62,17 +62,6 @@ def test_a_training_step_has_its_products_again_for_weights_and_for_what_lies_be
     assert count(model, 1).training_flops == 70 + 2 * 30
 
 
-def test_a_layer_used_twice_counts_twice_and_is_stored_once():
-    inputs = keras.Input((6,))
-    shared = make.Dense(6)
-    once = shared(inputs)
-    model = keras.Model(inputs, shared(once))
-    first, again = count(model, 1).rows
-    assert first.product_flops == 72
-    assert again.product_flops == 72
-    assert again.parameters == 0
-
-
 def test_a_model_in_a_model_is_counted_layer_by_layer():
     inner = in_a_row((6,), make.Dense(5))
     model = in_a_row((7,), make.Dense(6), inner, make.Dense(2))
