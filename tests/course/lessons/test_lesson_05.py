@@ -70,13 +70,11 @@ def run(keras, bring):
 @pytest.mark.parametrize("bring", [dataset, pictures])
 def test_the_lesson_goes_through_with_a_model_of_ones_own(keras, bring):
     space = run(keras, bring)
-    choice = space["choice"]
     bars = record.newest("05/")["bars"].numbers
     guess = record.newest("guess/")["05/verdict"]
     assert space["forecast"].steps == -(-space["samples"] // space["batch_size"])
-    assert choice.verdict in choice.OUTCOMES
     assert any(name.startswith("T4") for name in bars)
-    assert guess.given == choice.advice
+    assert guess.given == space["choice"].advice
 
 
 @pytest.mark.slow
@@ -115,8 +113,13 @@ def test_the_finding_of_the_crossing_is_known_by_arithmetic():
 def test_a_forecast_held_or_missed(monkeypatch):
     cpu = Measurement.from_samples([1.0] * 5)
     race = ah.compare(cpu, Measurement.from_samples([0.25] * 5))
-    forecast = in_place((3, 5), cpu, ("L4", (5, 8)))
-    for chip, outcome in {"T4": "held", "L4": "missed", "G4": "not forecast"}.items():
+    forecast = in_place((3, 5), cpu, ("L4", (5, 8)), ("A100", (2, 3)))
+    for chip, outcome in {
+        "T4": "held",
+        "L4": "missed",
+        "A100": "missed",
+        "G4": "not forecast",
+    }.items():
         monkeypatch.setattr(outcomes, "attached", lambda chip=chip: chip)
         result = {"forecast": forecast, "race": race}
         assert outcomes.outcome_of(result, "held") == outcome

@@ -80,8 +80,8 @@ def test_the_benchmarks_that_lesson_03_shows_are_as_wrong_as_it_says():
 def test_bfloat16_is_rounded_as_ml_dtypes_does():
     ml_dtypes = pytest.importorskip("ml_dtypes")
     floats = np.random.default_rng(6).normal(0, 1e3, 10_000).astype(np.float32)
-    # the last number lies in the middle of two
-    numbers = [*floats.tolist(), 1 + 2**-8]
+    # the last numbers lie in the middle of two: once the lower is even, once the upper
+    numbers = [*floats.tolist(), 1 + 2**-8, 1 + 3 * 2**-8]
     for number in numbers:
         assert lesson_06.bfloat16(number) == float(ml_dtypes.bfloat16(number))
 
