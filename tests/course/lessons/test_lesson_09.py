@@ -1,32 +1,32 @@
 """Lesson 09: what is stored agrees with itself, with arithmetic and with what was published."""
 
-import json
 import re
-from pathlib import Path
 
-PAGE = Path(__file__).parents[3] / "notebooks" / "09_many_devices.ipynb"
-CELLS = {cell["id"]: cell for cell in json.loads(PAGE.read_text("utf-8"))["cells"]}
+from cells import printed, the_cell
 
 
-def printed(id):
-    return "".join(line for output in CELLS[id]["outputs"] for line in output["text"])
+def lines(words):
+    """What the cell with these words printed."""
+    return printed(the_cell("09", words)).splitlines()
 
 
 def test_the_page_shows_the_loss_of_one_device_on_two_and_on_eight():
-    lines = printed("l09same").splitlines()
-    for one, two in (lines[:2], lines[2:4]):  # TensorFlow, JAX
-        assert one.startswith("one device: loss 0.")
-        assert two == one.replace("one device", "two devices")
-    eight = printed("l09eight").splitlines()[0]
-    assert eight.replace("eight devices", "one device") in lines
+    tensorflow, on_two, jax, jax_on_two = lines("{lesson.folder}/two.py 2>&1")
+    loss = jax.removeprefix("one device: ")
+    assert loss.startswith("loss 0.")
+    assert jax_on_two == f"two devices: {loss}"
+    assert on_two == tensorflow.replace("one device", "two devices")
+    assert lines("device_count=8") == [f"eight devices: {loss}"]
 
 
 def test_eight_chips_wait_nearly_as_long_as_512():
-    waits = re.findall(r"wait (\S+) s", printed("l09wait"))
-    assert waits == [f"{2 * (n - 1) / n * 4 * 138_357_544 / 3.125e9:.2f}" for n in (2, 8, 512)]
+    waits = re.findall(r"wait (\S+) s", "\n".join(lines("def wait(chips)")))
+    # 1/2, 7/8 and 511/512 of two times 4 bytes x 138,357,544 at 3.125 GB/s
+    assert waits == ["0.18", "0.31", "0.35"]
 
 
 def test_what_real_clusters_did_is_what_was_published():
-    rows = dict(re.findall(r"^(.+): \d+ as fast as (\S+),", printed("l09rows"), re.M))
-    assert rows["VGG-16, 25 Gbit/s"] == f"{0.68 * 512:.0f}"  # an efficiency of 68 %
-    assert rows["Inception V3, 25 Gbit/s"] == f"{0.9 * 512:.0f}"
+    said = "\n".join(lines("clusters = {"))
+    rows = dict(re.findall(r"^(.+): \d+ as fast as (\S+),", said, re.M))
+    assert rows["VGG-16, 25 Gbit/s"] == "348"  # 68 % of 512
+    assert rows["Inception V3, 25 Gbit/s"] == "461"  # 90 %

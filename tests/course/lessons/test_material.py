@@ -1,23 +1,16 @@
 """The material of the exercises is as the lessons say."""
 
-import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
+from cells import PATHS, cells, prose, the_cell
 
 import accel_helpers as ah
 from accel_helpers.course.lessons import exercises, lesson_01, lesson_03, lesson_06
 from accel_helpers.measure import timing
 
 EXERCISES = exercises()
-LESSONS = Path(__file__).parents[3] / "notebooks"
-
-
-def page(number):
-    (path,) = LESSONS.glob(f"{number}_*.ipynb")
-    return ["".join(cell["source"]) for cell in json.loads(path.read_text("utf-8"))["cells"]]
 
 
 def verdict(old, new):
@@ -32,30 +25,28 @@ def verdict(old, new):
 def test_the_times_in_the_exercise_of_lesson_00_say_what_is_graded():
     number = r"(\d+\.\d)"
     one = rf"{number} \({number} to {number}\)"
-    shown = re.findall(rf'"([A-D])": \.\.\.,  # {one}, then {one}', "\n".join(page("00")))
-    rows = {letter: [*map(float, numbers)] for letter, *numbers in shown}
-    graded = {letter: verdict(row[1:3], row[4:6]) for letter, row in rows.items()}
+    stub = the_cell("00", "", tag="exercise").source
+    graded = {}
+    for letter, *numbers in re.findall(rf'"([A-D])": \.\.\.,  # {one}, then {one}', stub):
+        _, low, high, _, new_low, new_high = map(float, numbers)
+        graded[letter] = verdict((low, high), (new_low, new_high))
     assert graded == EXERCISES["00/told_apart"].truth
 
 
 def test_the_doctor_knows_each_old_step_of_lesson_01_that_fails():
     fates = EXERCISES["01/old"].truth
-    rows = re.findall(r"\| ([ABC]) \| .*? \| `(.*?)` \|", "\n".join(page("01")))
-    said = {letter: message.replace("`, then `", "\n") for letter, message in rows}
+    said = dict(re.findall(r"\| ([ABC]) \| .*? \| `(.*?)` \|", prose("01")))
     assert {letter for letter, fate in fates.items() if fate == "fails"} == said.keys()
     for letter, message in said.items():
-        assert ah.diagnose(f"In Colab: {message}").findings, letter
+        log = message.replace("`, then `", "\n")
+        assert ah.diagnose(f"In Colab: {log}").findings, letter
 
 
 def test_a_rate_is_the_operations_over_the_time_beside_what_the_chip_is_rated_at():
-    judged = [
-        ah.judge(
-            flops=2 * 2048**3,
-            seconds=timing.Measurement.from_samples([seconds] * 5, name=name),
-            accelerator="Tesla T4",
-        )
-        for seconds, name in ((0.1, "cpu:0"), (0.005, "gpu:0"))
-    ]
+    judged = []
+    for name, seconds in {"cpu:0": 0.1, "gpu:0": 0.005}.items():
+        taken = timing.Measurement.from_samples([seconds] * 5, name=name)
+        judged.append(ah.judge(flops=2 * 2048**3, seconds=taken, accelerator="Tesla T4"))
     said = lesson_01.rates(judged).alt
     for words in ("CPU 172", "GPU 3,436", "NVIDIA T4: rated at 8,100"):
         assert words in said
@@ -65,40 +56,38 @@ FOUND = {"visible B": ["gpu-none"], "attached A": ["tpu-plain-tensorflow"], "fas
 
 
 def test_the_doctor_finds_in_each_log_of_lesson_02_what_the_case_says():
+    logs = re.findall(r"\*\*Case (\d): .*?```text\n(.*?)```", prose("02"), re.S)
+    found = {int(number): ah.diagnose(log).findings for number, log in logs}
     cases = EXERCISES["02/detective"].truth
-    logs = re.findall(r"\*\*Case (\d): .*?```text\n(.*?)```", "\n".join(page("02")), re.S)
-    found = {int(number): [it.id for it in ah.diagnose(log).findings] for number, log in logs}
-    assert found == {number: FOUND[right] for number, right in cases.items()}
+    assert found.keys() == cases.keys()
+    for number, right in cases.items():
+        assert [finding.id for finding in found[number]] == FOUND[right]
 
 
 def test_the_benchmarks_that_lesson_03_shows_are_as_wrong_as_it_says():
-    scope, cells = {}, page("03")
-    shown = re.search(r"```python\n(def broken_a.*?)```", "\n".join(cells), re.S)[1]
-    rest = next(cell for cell in cells if cell.startswith("def broken_b")).split("\nfor ")[0]
+    scope, said = {}, {}
+    shown = re.search(r"```python\n(def broken_a.*?)```", prose("03"), re.S)[1]
+    rest, _, _ = the_cell("03", "def broken_b").source.partition("\nfor ")
     exec(shown + rest, scope)
-    said = {
-        name: scope[f"broken_{name.lower()}"](lesson_03.practice_device(name))
-        for name in lesson_03.PRACTICE_TRUTH
-    }
+    for name in lesson_03.PRACTICE_TRUTH:
+        benchmark = scope[f"broken_{name.lower()}"]
+        said[name] = benchmark(lesson_03.practice_device(name))
     assert said == pytest.approx({"A": 0.0001, "B": 0.2101, "C": 0.0101, "D": 0})
-    assert "says 0.1 ms where the truth is 10.1 ms" in "\n".join(cells)
+    assert "says 0.1 ms where the truth is 10.1 ms" in prose("03")
     assert lesson_03.PRACTICE_TRUTH["A"] == 0.0101
 
 
 def test_bfloat16_is_rounded_as_ml_dtypes_does():
     ml_dtypes = pytest.importorskip("ml_dtypes")
-    patterns = np.random.default_rng(6).integers(0, 2**32, 20_000, dtype=np.uint32)
-    patterns[:5_000] = patterns[:5_000] & 0xFFFF0000 | 0x8000  # ties
-    floats = patterns.view(np.float32)
-    floats = floats[np.abs(floats) < 3e38]  # no NaN, and nothing that becomes infinite
-    right = floats.astype(ml_dtypes.bfloat16).astype(np.float32).tolist()
-    assert [lesson_06.bfloat16(number) for number in floats.tolist()] == right
-    assert EXERCISES["06/bfloat16"](ml_dtypes.bfloat16).ok
+    floats = np.random.default_rng(6).normal(0, 1e3, 10_000).astype(np.float32)
+    # the last numbers lie in the middle of two: once the lower is even, once the upper
+    numbers = [*floats.tolist(), 1 + 2**-8, 1 + 3 * 2**-8]
+    for number in numbers:
+        assert lesson_06.bfloat16(number) == float(ml_dtypes.bfloat16(number))
 
 
-@pytest.mark.parametrize("path", sorted(LESSONS.glob("*.ipynb")), ids=lambda path: path.name[:2])
-def test_a_cell_formats_no_ratio_that_a_busy_machine_leaves_none(path):
+def test_no_cell_formats_a_ratio_that_a_busy_machine_leaves_none():
     """A comparison that tells nothing has no ratio, and a cell that formats it stops the lesson."""
-    cells = json.loads(path.read_text("utf-8"))["cells"]
-    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    assert not re.search(r"\{[^{}]*\.ratio\s*:", "\n".join(code))
+    for number in PATHS:
+        for cell in cells(number):
+            assert not re.search(r"\{[^{}]*\.ratio\s*:", cell.source), number
