@@ -8,7 +8,7 @@ import score
 FAULTS = dict(enumerate(tomllib.loads(score.FAULTS.read_text("utf-8"))["mutation"], 1))
 THERE = {number: fault for number, fault in FAULTS.items() if "gone" not in fault}
 SEEN = {int(number): test for number, test in json.loads(score.RESULTS.read_text()).items()}
-MOST_UNSEEN = 1  # may only fall
+MOST_UNSEEN = 0  # may only fall
 
 
 def test_as_many_are_seen_as_ever():
