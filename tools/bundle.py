@@ -4,24 +4,24 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from lesson import ROOT, chosen
+import lesson
+import template
 
 
-def pack(out: Path, wheel: Path, site: Path) -> None:
-    """Write the zip: lessons with the wheel beside them, guide, and the site with its slides."""
+def pack(out, wheel, site):
+    """Write the zip: lessons with the wheel beside them, and the site with guide and slides."""
     with tempfile.TemporaryDirectory() as work:
         course = Path(work, "accelerator-course")
         shutil.copytree(site, course / "site")
-        shutil.copytree(ROOT / "docs", course / "docs", ignore=shutil.ignore_patterns("_*", "*.py"))
         (course / "notebooks").mkdir()
-        for path in (*chosen([]), wheel):
+        for path in (*lesson.chosen([]), wheel):
             shutil.copy(path, course / "notebooks")
-        shutil.copy(ROOT / "LICENSE", course)
-        shutil.copy(ROOT / "tools" / "templates" / "bundle.txt", course / "README.txt")
-        shutil.make_archive(str(out.with_suffix("")), "zip", work)
+        shutil.copy(lesson.ROOT / "LICENSE", course)
+        shutil.copy(template.FOLDER / "bundle.txt", course / "README.txt")
+        shutil.make_archive(out.with_suffix(""), "zip", work)
 
 
 if __name__ == "__main__":
-    (wheel,) = ROOT.glob("dist/accel_helpers-*.whl")
-    pack(ROOT / "dist" / "accelerator-course.zip", wheel, ROOT / "course_site")
-    print("dist/accelerator-course.zip")
+    dist = lesson.ROOT / "dist"
+    (wheel,) = dist.glob("accel_helpers-*.whl")
+    pack(dist / "accelerator-course.zip", wheel, lesson.ROOT / "course_site")
