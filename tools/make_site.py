@@ -97,14 +97,13 @@ def stage(folder, out):
 
 
 def build(out):
-    """Build the site; leave with another status than 0 where Sphinx found something."""
+    """Build the site; give another status than 0 where Sphinx found something."""
     with tempfile.TemporaryDirectory() as work:
         source, trees = Path(work, "source"), Path(work, "trees")
         stage(source, out)
         how = ["-q", "-W", "--keep-going", f"-c{ROOT}/docs", f"-d{trees}"]
-        if status := build_main([*how, str(source), str(out)]):
-            sys.exit(status)
+        return build_main([*how, str(source), str(out)])
 
 
 if __name__ == "__main__":
-    build(ROOT / "course_site")
+    sys.exit(build(ROOT / "course_site"))

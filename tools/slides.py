@@ -93,15 +93,14 @@ def deck(path):
 
 
 def write(out):
-    """Write the slides of every lesson, a page that lists them, and reveal.js beside them."""
+    """Write the slides of every lesson, and reveal.js beside them."""
     reveal = Path(sphinx_revealjs.__file__).parent / "_static" / "revealjs"
-    shutil.copytree(reveal, out / "reveal", dirs_exist_ok=True)
+    unused = shutil.ignore_patterns("css", "theme", "math", "highlight", "*.map")
+    shutil.copytree(reveal, out / "reveal", ignore=unused, dirs_exist_ok=True)
     colours = HtmlFormatter(style="a11y-light").get_style_defs(".highlight")
-    decks = {f"{path.stem}.html": deck(path) for path in lesson.chosen([])}
-    for name, slides in decks.items():
-        page = fill("slides.html.j2", deck=slides, style=colours)
-        (out / name).write_text(page, "utf-8")
-    (out / "index.html").write_text(fill("slides_index.html.j2", decks=decks), "utf-8")
+    for path in lesson.chosen([]):
+        page = fill("slides.html.j2", deck=deck(path), style=colours)
+        (out / f"{path.stem}.html").write_text(page, "utf-8")
 
 
 if __name__ == "__main__":
