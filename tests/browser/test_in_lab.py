@@ -17,13 +17,8 @@ from playwright.sync_api import expect
 
 from accel_helpers.course import exam, questions
 
-LESSONS = {path.name[:2]: path for path in of_tools.chosen([])}
-SOLUTION = """\
-batch = device.send("images")
-device.wait(device.run(batch))
-start = device.clock()
-device.wait(device.run(batch))
-return device.clock() - start"""
+FIRST, *_ = of_tools.chosen([])
+PLAYER = "ah.course.unit_animation(ah.course.MatrixUnit(2, 2), [[1, 2]], [[1, 2], [3, 4]])"
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 # Which parts of a form stick out of it, or hide some of their own text.
 CUT_OFF = """output => {
@@ -48,14 +43,23 @@ def opened(browser, tmp_path_factory):
         yield lambda path: lab.opened(folder, browser, address, path)
 
 
-def test_a_quiz_is_answered_by_mouse_and_by_keys_and_answers_are_kept(opened):
-    with opened(LESSONS["00"]) as lesson:
+def test_a_guess_and_answers_by_mouse_and_by_keys_are_kept(opened):
+    with opened(FIRST) as lesson:
         quiz = lesson.cell("lesson.quiz()")
         fields = lab.fields(quiz, "00")
         folded = quiz.locator(".jp-OutputArea details")
         expect(folded).to_have_count(len(fields))  # before it runs, the answers are folded away
         expect(folded.first.locator("ul")).not_to_be_visible()
         lesson.run_all()
+        assert {*lesson.asked} <= {lab.BADGE}
+
+        guess = lesson.cell('ask("first"')
+        guess.get_by_label("In times:").fill("12.5")
+        guess.get_by_role("button", name="Keep my guess").click()
+        expect(guess.get_by_role("status")).to_contain_text("Kept.")
+        reveal = lesson.run('reveal("first"')
+        expect(reveal).to_contain_text("You guessed 12.5 times; what came out:")
+
         for field in fields:
             field.answer(field.question.right)
             expect(field.said).to_contain_text("✓ Right")
@@ -80,33 +84,27 @@ def test_a_quiz_is_answered_by_mouse_and_by_keys_and_answers_are_kept(opened):
             expect(field.said).to_contain_text(re.compile("You answered.*: right", re.S))
 
 
-@pytest.mark.night
-def test_a_guess_comes_back_and_an_exercise_is_solved(opened):
-    with opened(LESSONS["03"]) as lesson:
+def test_all_kinds_of_questions_a_paper_and_a_player_work_and_nothing_is_cut_off(opened, tmp_path):
+    bank = sorted(questions.bank().values(), key=lambda question: not question.expected)
+    kinds = [next(question for question in bank if question.kind == kind) for kind in questions.HOW]
+    names = [question.id for question in kinds]
+    calls = [f"ah.course.show_quiz(*{names})", "ah.course.draw_exam(1)", PLAYER]
+    cells = [new_code_cell(source) for source in ("import accel_helpers as ah", *calls)]
+    path = tmp_path / "forms.ipynb"
+    nbformat.write(new_notebook(cells=cells, metadata={"kernelspec": KERNEL}), path)
+    with opened(path) as lesson:
         lesson.run_all()
-        assert {*lesson.asked} <= {lab.BADGE}
-        guess = lesson.cell('ask("width"')
-        guess.get_by_label("In times:").fill("12.5")
-        guess.get_by_role("button", name="Keep my guess").click()
-        expect(guess.get_by_role("status")).to_contain_text("Kept.")
-        reveal = lesson.run('reveal("width"')
-        expect(reveal).to_contain_text("You guessed 12.5 times; what came out:")
-
-        exercise = lesson.cell("def my_a(device)")
-        expect(exercise).to_contain_text("Not yet.")
-        exercise.locator(".cm-line", has_text="raise NotImplementedError").click()
-        for keys in ("End", "Shift+Home"):
-            lesson.page.keyboard.press(keys)
-        lesson.page.keyboard.type(SOLUTION)  # the editor indents each new line by itself
-        lesson.page.keyboard.press("Shift+Enter")
-        expect(exercise.locator(".jp-OutputArea")).to_contain_text("Right.")
-
-
-@pytest.mark.night
-def test_the_player_goes_to_and_fro_and_plays(opened):
-    with opened(LESSONS["06"]) as lesson:
-        lesson.run_all()
-        player = lesson.cell("ah.course.unit_animation")
+        quiz, paper, player = map(lesson.cell, calls)
+        for number, question in enumerate(kinds, 1):
+            field = lab.Field(quiz, number, question)
+            field.answer(question.right)
+            expect(field.said).to_contain_text("✓ Right")
+        quiz.evaluate("cell => cell.querySelectorAll('details').forEach(e => { e.open = true })")
+        for number, question in enumerate(exam.draw_exam(1).questions, 1):
+            if question.kind == "one":
+                lab.Field(paper, number, question).option(question.right).check()
+        paper.get_by_role("button", name="Hand in the paper").click()
+        expect(paper.get_by_role("status").last).to_contain_text("14 of 20 are needed")
         frames = {}
         for name in ("Pause", "First frame", "Next frame", "Previous frame", "Play"):
             player.get_by_role("button", name=name, exact=True).press("Enter")
@@ -115,30 +113,6 @@ def test_the_player_goes_to_and_fro_and_plays(opened):
         assert frames["First frame"] == frames["Previous frame"]
         assert frames["First frame"] not in (frames["Next frame"], frames["Play"])
 
-
-@pytest.mark.night
-def test_all_kinds_of_questions_and_a_paper_are_answered_and_nothing_is_cut_off(opened, tmp_path):
-    bank = sorted(questions.bank().values(), key=lambda question: not question.expected)
-    kinds = [next(question for question in bank if question.kind == kind) for kind in questions.HOW]
-    names = ", ".join(repr(question.id) for question in kinds)
-    calls = (f"ah.course.show_quiz({names})", "ah.course.draw_exam(1)")
-    cells = [new_code_cell(source) for source in ("import accel_helpers as ah", *calls)]
-    path = tmp_path / "forms.ipynb"
-    nbformat.write(new_notebook(cells=cells, metadata={"kernelspec": KERNEL}), path)
-    with opened(path) as lesson:
-        lesson.run_all()
-        quiz, paper = map(lesson.cell, calls)
-        for number, question in enumerate(kinds, 1):
-            field = lab.Field(quiz, number, question)
-            field.answer(question.right)
-            expect(field.said).to_contain_text("✓ Right")
-        for folded in quiz.locator("summary").all():
-            folded.click()
-        for number, question in enumerate(exam.draw_exam(1).questions, 1):
-            if question.kind == "one":
-                lab.Field(paper, number, question).option(question.right).check()
-        paper.get_by_role("button", name="Hand in the paper").click()
-        expect(paper.get_by_role("status").last).to_contain_text("14 of 20 are needed")
         assert axe.violations(lesson.page, axe.IN_THE_LAB) == []
         lesson.page.set_viewport_size({"width": 700, "height": 15_000})
         lesson.page.wait_for_timeout(300)
