@@ -13,7 +13,7 @@ import sys
 
 import kernel  # of tools
 import template  # of tools
-from playwright.sync_api import Error
+from playwright.sync_api import Error, expect
 
 from accel_helpers.course import questions
 
@@ -79,7 +79,10 @@ class Lesson:
 
     def _do(self, name):
         self.page.evaluate(f"jupyterapp.commands.execute('notebook:{name}')")
-        self.page.wait_for_timeout(500)  # outputs are drawn a moment later
+        # What waits or runs is [*].
+        waiting = self.page.locator(".jp-CodeCell .jp-InputArea-prompt", has_text="*")
+        expect(waiting).to_have_count(0, timeout=600_000)
+        self.page.wait_for_timeout(1000)  # outputs are drawn a moment later
 
     def press(self, key, target, way="Tab"):
         """Press Tab until something has the focus, and then a key."""
