@@ -23,22 +23,23 @@ NATIVE = ["--no-deps", "--no-binary=markupsafe", "markupsafe"]
 APPS = ["--apps=notebooks", "--apps=tree"]  # these fit a phone
 
 
-def run(*command, **environment):
-    """Run a command that has to work."""
-    subprocess.run(command, check=True, env={**os.environ, **environment})
+def run(folder, *command, **environment):
+    """Run a command that has to work; what it leaves behind is left in a folder."""
+    subprocess.run(command, cwd=folder, check=True, env={**os.environ, **environment})
 
 
 def download(folder):
     """Put Python for browsers, and what the kernel needs, into a folder; give Pyodide's list."""
     from jupyterlite_pyodide_kernel.constants import PYODIDE_VERSION
 
-    run("npm", "install", "--silent", f"--prefix={folder.parent}", f"pyodide@{PYODIDE_VERSION}")
-    (folder.parent / "node_modules" / "pyodide").rename(folder)
+    above = folder.parent
+    run(above, "npm", "install", "--silent", f"--prefix={above}", f"pyodide@{PYODIDE_VERSION}")
+    (above / "node_modules" / "pyodide").rename(folder)
     lock = json.loads((folder / "pyodide-lock.json").read_text("utf-8"))
     versions = [f"{one['name']}=={one['version']}" for one in lock["packages"].values()]
-    pins = folder.parent / "pins.txt"
+    pins = above / "pins.txt"
     pins.write_text("\n".join(versions))
-    pip = [sys.executable, "-m", "pip", "--quiet"]
+    pip = [above, sys.executable, "-m", "pip", "--quiet"]
     here = [f"--constraint={pins}", f"--find-links={folder}"]
     run(*pip, "wheel", *here, f"--wheel-dir={folder}", *NATIVE, CC="false")
     python = lock["info"]["python"].rpartition(".")[0]
@@ -83,7 +84,8 @@ def build(out, wheel):
         given = [f"--lite-dir={work}/lite", f"--output-dir={out}", f"--contents={lesson.LESSONS}"]
         given.append(f"--contents={TEMPLATES}/ask_the_doctor.ipynb")
         small = ["--no-sourcemaps", "--no-unused-shared-packages"]
-        run(sys.executable, "-m", "jupyterlite_core", "build", *given, *small, *APPS)
+        lite = [sys.executable, "-m", "jupyterlite_core", "build"]
+        run(work, *lite, *given, *small, *APPS)
     for name in ("index.html", "error.html", "lab.css"):
         shutil.copy(TEMPLATES / name, out)
 
