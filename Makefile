@@ -8,6 +8,7 @@ REPO ?=
 REF ?=
 ONCE ?=
 LAB ?=
+BUNDLE = dist/accelerator-course
 
 # Matplotlib's list of fonts is kept with the environment it was made from: one that another
 # environment left in the home folder may name fonts that are gone, and every plot says so.
@@ -104,4 +105,8 @@ site: site-environment wheel
 	@$(PYTHON) tools/make_site.py
 
 bundle: site
-	@$(PYTHON) tools/bundle.py
+	@rm -rf $(BUNDLE) $(BUNDLE).zip && mkdir -p $(BUNDLE)/notebooks
+	@cp -R course_site $(BUNDLE)/site
+	@cp notebooks/[0-9]*.ipynb dist/accel_helpers-*.whl $(BUNDLE)/notebooks
+	@cp LICENSE $(BUNDLE) && cp tools/bundle.txt $(BUNDLE)/README.txt
+	@cd dist && ../$(PYTHON) -m zipfile -c accelerator-course.zip accelerator-course

@@ -21,6 +21,12 @@ _ASIDE = tempfile.TemporaryDirectory(prefix="accel-record-")
 os.environ["ACCEL_RECORD"] = str(Path(_ASIDE.name) / "course_record.json")
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / ".test-environments"
+BROWSERS = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -93,13 +99,21 @@ def required():
     return pytest.fail if os.environ.get("ACCEL_REQUIRE_ALL") == "1" else pytest.skip
 
 
-@pytest.fixture(scope="session")
-def needed(required):
+@pytest.fixture(scope="module")
+def browser(required):
     """The browser that some tests look with; where there is none they cannot run."""
-    import chromium
+    from playwright.sync_api import sync_playwright
 
-    if not chromium.find():
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if not path:
         required("There is no Chromium or Chrome here.")
+    # No sandbox: we may be root. No proxy: it would be asked for pages of this machine.
+    words = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-proxy-server"]
+    with sync_playwright() as playwright:
+        # Without a limit: a machine that is busy may take its time.
+        browser = playwright.chromium.launch(executable_path=path, args=words, timeout=0)
+        yield browser
+        browser.close()
 
 
 @pytest.fixture(scope="session")

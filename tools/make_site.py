@@ -1,7 +1,6 @@
 """Builds course_site/, the course as pages, without a server or a network."""
 
 import csv
-import html
 import re
 import shutil
 import sys
@@ -11,7 +10,6 @@ from pathlib import Path
 
 import lesson
 import template
-from docutils import nodes
 from lesson import ROOT
 from sphinx.cmd.build import build_main
 
@@ -20,14 +18,7 @@ from accel_helpers.course import questions, review
 from accel_helpers.course.lessons import lesson_00
 from accel_helpers.machine import symptoms
 
-RAN = ROOT / "course_report" / "notebooks"  # by `make run`
-MADE_FROM_DATA = (
-    "index.md",
-    "docs/failures.md",
-    "docs/chips.md",
-    "docs/answers.md",
-    "docs/verbs.md",
-)
+MADE_FROM_DATA = ("failures", "chips", "answers", "verbs")
 # What leads to another place in the site than on GitHub.
 ELSEWHERE = {
     lesson.PICTURE: "/docs/_static/colab-badge.svg",
@@ -35,7 +26,7 @@ ELSEWHERE = {
     "(../accel_helpers/course/questions)": "(../docs/answers.md)",
     "[the steps](../CONTRIBUTING.md#publish-your-own-copy)": "`CONTRIBUTING.md` has the steps",
 }
-HEADING = re.compile(r'href="(\w+)\.ipynb#([^"]*)"')  # in the output of a cell
+LESSON = re.compile(r'(?<=href=")(\w+)\.ipynb[^"]*"')  # a link in the output of a cell
 NOTE = """
 
 :::{note}
@@ -69,23 +60,19 @@ def elsewhere(text):
     return text
 
 
-def to_heading(link):
-    """Give the link to a heading of another lesson as Sphinx has it."""
-    return f'href="{link[1]}.html#{nodes.make_id(html.unescape(link[2]))}"'
-
-
 def prepare(cell):
     """Fold a cell as JupyterLab does, say what its picture shows, and lead its links to pages."""
     if cell.metadata.get("jupyter", {}).get("source_hidden"):
         cell.metadata["tags"] = [*lesson.tags(cell), "hide-input"]
     if cell.cell_type == "markdown":
         cell.source = elsewhere(cell.source)
-    for shown in (output.get("data", {}) for output in cell.get("outputs", [])):
+    for output in cell.get("outputs", []):
+        shown = output.get("data", {})
         if "image/png" in shown:
             alt = " ".join(shown["text/plain"].split())
             cell.metadata["mystnb"] = {"image": {"alt": alt}}
         if "text/html" in shown:
-            shown["text/html"] = HEADING.sub(to_heading, shown["text/html"])
+            shown["text/html"] = LESSON.sub(r'\1.html"', shown["text/html"])
 
 
 def stage(folder, out):
@@ -93,14 +80,14 @@ def stage(folder, out):
     shutil.copytree(ROOT / "docs", folder / "docs", ignore=shutil.ignore_patterns("README.md"))
     given = data(out)
     for name in MADE_FROM_DATA:
-        text = template.fill(f"{Path(name).name}.j2", **given)
-        (folder / name).write_text(text, "utf-8")
+        text = template.fill(f"{name}.md.j2", **given)
+        (folder / "docs" / f"{name}.md").write_text(text, "utf-8")
+    (folder / "index.md").write_text(template.fill("index.md.j2", **given), "utf-8")
     for page in folder.rglob("*.md"):
         page.write_text(elsewhere(lesson.read(page)), "utf-8")
     (folder / "notebooks").mkdir()
     for path in lesson.chosen([]):
-        ran = RAN / path.name
-        notebook = lesson.parse(lesson.read(ran if ran.exists() else path))
+        notebook = lesson.parse(lesson.read(path))
         notebook.cells[0].source += NOTE
         # A cell may ask the shell with "!", which is not Python to the highlighter.
         notebook.metadata["language_info"] = {"name": "python", "pygments_lexer": "ipython3"}
@@ -110,16 +97,13 @@ def stage(folder, out):
 
 
 def build(out):
-    """Build the site; leave with another status than 0 where Sphinx found something."""
-    for old in ("docs", "notebooks"):
-        shutil.rmtree(out / old, ignore_errors=True)
+    """Build the site; give another status than 0 where Sphinx found something."""
     with tempfile.TemporaryDirectory() as work:
-        stage(Path(work, "source"), out)
-        how = ["-q", "-W", "--keep-going", "-c", f"{ROOT}/docs", "-d", f"{work}/trees"]
-        if status := build_main([*how, f"{work}/source", str(out)]):
-            sys.exit(status)
-    shutil.rmtree(out / "_sources")
+        source, trees = Path(work, "source"), Path(work, "trees")
+        stage(source, out)
+        how = ["-q", "-W", "--keep-going", f"-c{ROOT}/docs", f"-d{trees}"]
+        return build_main([*how, str(source), str(out)])
 
 
 if __name__ == "__main__":
-    build(ROOT / "course_site")
+    sys.exit(build(ROOT / "course_site"))

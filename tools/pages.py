@@ -11,7 +11,7 @@ import template
 from nbconvert import HTMLExporter
 
 PICTURE = re.compile(r"!\[([^]]*)\]\([^)]+\)")  # in Markdown: a badge, from the network
-LESSON = re.compile(r'(?<=<a href=")(\w+)\.ipynb')
+LESSON = re.compile(r'(?<=<a href=")\w+\.ipynb')
 
 
 @dataclass(frozen=True)
@@ -43,44 +43,32 @@ class LessonRun:
         return "ran to the end" if self.ok else f"failed in {self.error}"
 
 
-def write_lesson(
-    lesson: LessonRun, notebook, source: Path, names: Sequence[str], folder: Path
-) -> LessonRun:
+def write_lesson(lesson, notebook, source: Path, names: Sequence[str], folder: Path) -> LessonRun:
     """Write the page and the plots of an executed lesson; `names` are those with a page."""
     title = notebook.cells[0].source.partition("\n")[0].lstrip("# ")
+    plots = []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = PICTURE.sub(r"\1", cell.source)
-    plots = write_plots(lesson.name, title, notebook, folder)
-    lesson = replace(lesson, title=title, page=f"{lesson.name}.html", plots=plots)
+        for output in cell.get("outputs", ()):
+            data = output.get("data", {})
+            # A player is shown whole, and not as its still picture.
+            if "image/png" in data and "text/html" not in data:
+                alt = " ".join(data["text/plain"].split())
+                output.metadata["image/png"] = {"alt": alt}
+                plots.append(Plot(f"plots/{lesson.name}-{len(plots) + 1}.png", alt))
+                (folder / plots[-1].file).write_bytes(base64.b64decode(data["image/png"]))
+    lesson = replace(lesson, title=title, page=f"{lesson.name}.html", plots=tuple(plots))
     notebook.metadata["title"] = title
     layout = (template.FOLDER / "lesson.html.j2").read_text("utf-8")
     exporter = HTMLExporter(raw_template=layout)
     page, _ = exporter.from_notebook_node(notebook, resources={"lesson": lesson})
-
-    def at_home(link: re.Match) -> str:
-        name = link[1]
-        return f"{name}.html" if name in names else f"../{source.parent.name}/{name}.ipynb"
-
-    (folder / lesson.page).write_text(LESSON.sub(at_home, page), "utf-8")
+    for name in names:
+        page = page.replace(f'<a href="{name}.ipynb', f'<a href="{name}.html')
+    # What has no page here is beside the lesson.
+    page = LESSON.sub(rf"../{source.parent.name}/\g<0>", page)
+    (folder / lesson.page).write_text(page, "utf-8")
     return lesson
-
-
-def write_plots(name: str, title: str, notebook, folder: Path) -> tuple[Plot, ...]:
-    """Write each plot of a lesson as a file, too, and say in the page what it shows."""
-    plots = []
-    for output in (output for cell in notebook.cells for output in cell.get("outputs", ())):
-        data = output.get("data", {})
-        # A player is shown whole, and not as its still picture.
-        if "image/png" in data and "text/html" not in data:
-            number = len(plots) + 1
-            alt = " ".join(data["text/plain"].split())
-            if alt.startswith("<"):  # the name of an object says nothing
-                alt = f"Plot {number} of the lesson: {title}"
-            output.metadata["image/png"] = {"alt": alt}
-            plots.append(Plot(f"plots/{name}-{number}.png", alt))
-            (folder / plots[-1].file).write_bytes(base64.b64decode(data["image/png"]))
-    return tuple(plots)
 
 
 def index(lessons: Sequence[LessonRun], runtime, when: datetime, fast: bool, summary: str) -> str:

@@ -5,7 +5,7 @@ from axe_playwright_python.sync_playwright import Axe
 RULES = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
 # In JupyterLab only what the course puts there: the text of a lesson, the outputs of its cells. The
 # course sends a description with each picture, and JupyterLab 4.6 leaves it out.
-OURS = {
+IN_THE_LAB = {
     "include": [[".jp-RenderedMarkdown"], [".jp-OutputArea-output"]],
     # How high a line of Markdown is, 22.4 pixels where a rule asks for 24, is JupyterLab's affair.
     "exclude": [[".jp-RenderedImage img"], [".jp-RenderedMarkdown summary"]],
@@ -15,11 +15,6 @@ PREPARE = """() => { const seen = new Set()
     for (const piece of document.querySelectorAll('.highlight span[class]'))
         seen.has(piece.className) ? piece.remove() : seen.add(piece.className)
     document.querySelectorAll('details').forEach(one => { one.open = true }) }"""
-# What has to be scrolled is hidden to axe-core.
-HIGH = """() => {
-    document.body.style.overflow = 'visible'
-    return 200 + document.querySelector('.jp-WindowedPanel-outer').scrollHeight
-}"""
 
 
 def violations(page, context=None):
@@ -31,13 +26,3 @@ def violations(page, context=None):
         for rule in found["violations"]
         for node in rule["nodes"]
     ]
-
-
-def violations_in_the_lab(page):
-    """Give what breaks a rule in the texts and outputs of the lesson that is open in JupyterLab."""
-    size = page.viewport_size
-    page.set_viewport_size({**size, "height": page.evaluate(HIGH)})
-    page.wait_for_timeout(300)
-    found = violations(page, OURS)
-    page.set_viewport_size(size)
-    return found

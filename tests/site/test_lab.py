@@ -6,10 +6,8 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import browser_lab
-import chromium
-import lab  # these two are in tests/browser/
+import lab  # of tests/browser/
 import pytest
-import quiz_page
 from lesson import LESSONS, ROOT
 from playwright.sync_api import expect
 
@@ -20,13 +18,6 @@ REVIEW = LESSONS / "11_exam_review.ipynb"
 LOG = ROOT / "tests" / "machine" / "logs" / "failures" / "27_out-of-memory.txt"
 pytestmark = [pytest.mark.browser, pytest.mark.night, pytest.mark.timeout(1800)]
 expect.set_options(timeout=300_000)  # a machine that is busy may take its time
-
-
-class Lesson(lab.Lesson):
-    """A notebook in the browser lab, where no server knows of its kernel."""
-
-    def wait_for_kernel(self):
-        self.page.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]').wait_for()
 
 
 @pytest.fixture(scope="module")
@@ -40,33 +31,25 @@ def address(tmp_path_factory, wheel):
         server.shutdown()
 
 
-@pytest.fixture(scope="module")
-def lesson(needed):
-    """A lesson that is not open yet; of other machines it may ask for its badge alone."""
-    with chromium.launched() as browser:
-        lesson = Lesson(browser.new_page(), REVIEW, "")
-        yield lesson
-    assert {*lesson.asked} <= {lab.BADGE}
-
-
-def test_a_wrong_answer_gets_its_feedback_and_is_there_after_a_reload(address, lesson):
-    quiz = lesson.cell(lesson.place("lesson.quiz()"))
-    fields = quiz_page.fields(quiz, quiz_page.of_lesson("11"))
-    one = next(field for field in fields if field.question.kind == "one")
+def test_a_wrong_answer_gets_its_feedback_and_is_there_after_a_reload(address, browser):
+    lesson = lab.Lesson(browser.new_page(), REVIEW)
     notebook = f"{address}/notebooks/index.html?path={REVIEW.name}"
+    fields = lab.fields(lesson.cell("lesson.quiz()"), "11")
+    one = next(field for field in fields if field.question.kind == "one")
     lesson.go(notebook)
     lesson.run_all()
-    assert lesson.problems() == []
-    one.answer(one.wrong())
-    expect(one.feedback(one.wrong())).to_be_visible()
+    expect(one.said).to_contain_text("Not answered yet.")
+    one.answer(one.wrong)
+    expect(one.feedback(one.wrong)).to_be_visible()
     lesson.go(notebook)
     lesson.run_all()
     expect(one.said).to_contain_text(re.compile("You answered.*: wrong", re.S))
-    expect(lesson.cell(lesson.place("import keras"))).to_contain_text("Not in a browser")
+    expect(lesson.cell("import keras")).to_contain_text("Not in a browser")
+    assert {*lesson.asked} <= {lab.BADGE}
 
 
-def test_an_error_that_is_pasted_gets_its_cause(address, lesson):
-    page, text = lesson.page, LOG.read_text("utf-8")
+def test_an_error_that_is_pasted_gets_its_cause(address, browser):
+    page, text = browser.new_page(), LOG.read_text("utf-8")
     page.goto(f"{address}/error.html")
     page.get_by_label("The error").fill(text + "<img src=x onerror=document.title='hit'>")
     page.get_by_role("button", name="Ask the doctor").click()
