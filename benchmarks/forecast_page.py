@@ -17,10 +17,10 @@ SOURCE = ["source", "repository", "licence", "rows", "median error", "in the int
 
 def printed_score():
     """What a forecast says of a class of its own; accel_helpers/data/forecast_score.toml."""
-    rows, told, _ = judging.judged(judging.MEASURED)
-    small = judging.small_keras(rows, told)
-    light = judging.light(rows, told)
-    jax = judging.on_jax(rows, told)
+    rows, _ = judging.judged()
+    small = judging.small_keras(rows)
+    light = judging.light(rows)
+    jax = judging.on_jax(rows)
     return f"""\
 # Made by `python -m benchmarks.forecast_page` from benchmarks/measured.csv; never by hand.
 # Keras's own small examples: how many rows, of how many sources, lay in their interval; and the
@@ -29,7 +29,7 @@ def printed_score():
 rows = {len(small)}
 held = {inside(small)}
 sources = {len({row.source for row in small})}
-longest = {max(seconds for _, seconds in judging.forecasts(small)):.4g}
+longest = {max(row.forecast for row in small):.4g}
 # Trainings of models with little arithmetic: below so many billion multiplications for an example.
 [light]
 below_gmac = {judging.LIGHT}
@@ -39,85 +39,69 @@ held = {inside(light)}
 [jax]
 rows = {len(jax)}
 held = {inside(jax)}
-light = {len(judging.light(jax, told))}
+light = {len(judging.light(jax))}
 """
 
 
 def inside(rows):
     """How many of these rows lay in their interval."""
-    return sum(judging.held(*both) for both in judging.forecasts(rows))
+    return sum(row.held for row in rows)
 
 
-def parts_of(rows, told):
+def parts_of(rows):
     """The rows of each line of the score, by its name."""
     of_kind = defaultdict(list)
     for row in rows:
-        of_kind[judging.how(row, told)].append(row)
+        of_kind[judging.how(row)].append(row)
     training = of_kind["training"]
+    fitted = step_time.fitted().chips
     parts = {
         "training": training,
         "inference as a framework runs it": of_kind["framework"],
         "inference by an engine": of_kind["engine"],
         "all rows": rows,
         "all but engines": [row for row in rows if row not in of_kind["engine"]],
-        "Keras's own small examples": judging.small_keras(rows, told),
+        "Keras's own small examples": judging.small_keras(rows),
+        "chips of which no row was fitted": [r for r in rows if r.chip.name not in fitted],
     }
-    fitted = step_time.fitted().chips
-    parts["chips of which no row was fitted"] = [r for r in rows if r.chip.name not in fitted]
     for chip in ("T4", "L4", "H100"):
         parts[f"{chip}, training"] = [row for row in training if chip in row.chip.name]
-    parts[f"training, under {judging.LIGHT} GMAC an example"] = judging.light(rows, told)
-    parts["JAX, or Keras on JAX"] = judging.on_jax(rows, told)
+    parts[f"training, under {judging.LIGHT} GMAC an example"] = judging.light(rows)
+    parts["JAX, or Keras on JAX"] = judging.on_jax(rows)
     return parts
 
 
 def page():
     """The text of docs/forecast.md."""
-    rows, told, others = judging.judged(judging.MEASURED)
-    parts = parts_of(rows, told)
+    rows, reasons = judging.judged()
+    parts = parts_of(rows)
     scores = {name: judging.score(own) for name, own in parts.items()}
-    heads = ["", *scores["all rows"]]
-    pairs = [judging.pairs(parts[name], told) for name in COMPARED]
-    worst = [*judging.worst(rows, told), *judging.worst(parts["all but engines"], told)]
-    framework = parts["inference as a framework runs it"]
-    compiled = [row for row in framework if told[row.id]["execution"] == "compiled"]
-    of_compiled = judging.score(compiled)
-    reasons = Counter(others.values()).most_common()
+    pairs = [judging.pairs(parts[name]) for name in COMPARED]
     fit = step_time.fitted()
     return PAGE.format(
         fit=fit,
-        compiled=len(compiled),
-        compiled_error=of_compiled["median error"],
-        compiled_held=without_interval(of_compiled),
         l4=len(parts["L4, training"]),
-        kinds=table(heads, [[name, *score.values()] for name, score in scores.items()]),
+        kinds=table(["", *scores["all rows"]], [[name, *scores[name].values()] for name in scores]),
         pairs=table(
             ["two chips on the same work", *COMPARED],
             [[what, *(of[what] for of in pairs)] for what in pairs[0]],
         ),
-        worst=table(["forecast over measured", "row", "what"], worst),
-        sources=table(SOURCE, sources(rows, told)),
-        left="; ".join(f"{count} ({why})" for why, count in reasons),
+        sources=table(SOURCE, sources(rows)),
+        left="; ".join(f"{count} ({why})" for why, count in Counter(reasons).most_common()),
         constants=table(["", ""], [(name, f"{v:.3g}") for name, v in fit.constants.items()]),
     )
 
 
-def sources(rows, told):
+def sources(rows):
     """A line for each source."""
     by_source = defaultdict(list)
     for row in rows:
         by_source[row.source].append(row)
     for name, own in sorted(by_source.items()):
-        of = told[own[0].id]
+        origin = own[0].told["repo"], own[0].told["licence"]
         score = judging.score(own)
-        error = score["median error"]
-        held = without_interval(score)
-        yield [name, of["repo"], of["licence"], len(own), error, held]
-
-
-def without_interval(score):
-    """The share of rows in their interval, alone."""
-    return score["rows in their interval"].partition(" ")[0]
+        held, _, _ = score["rows in their interval"].partition(" ")
+        yield [name, *origin, len(own), score["median error"], held]
 
 
 PAGE = """\
@@ -140,8 +124,7 @@ In brackets: 95 %, from drawing the sources anew. "Sources alike" weighs each so
 engine compiles a whole network for inference and fuses its operations: TensorRT,
 FasterTransformer. What Keras does is in the first two lines. We separated engines after seeing the
 score of all rows. Only then, too, did we decide to count 124 rows once that two people had gathered
-(which made the score of all rows a little worse). `torch.compile` stood among the engines at first,
-and is none: its {compiled} rows have a median error of {compiled_error}, {compiled_held} inside.
+(which made the score of all rows a little worse).
 
 Keras's own small examples are the class that most models of this course belong to, and there the
 promise does not hold: see *Where it is worst*. So a forecast of a training whose steps are as short
@@ -170,10 +153,9 @@ were the rows of this page forecast.
 
 ## Where it is worst
 
-{worst}
-The ten furthest off, and the ten furthest off but engines. Small networks at batch 1 in TensorRT
-make up the first ones. Of the second, most are the small examples of Keras in 2017 and 2018 on
-rented machines with one or two CPU cores. An epoch there waited for Python, which the forecast of a
+Of the ten rows that are furthest off, nine are small networks at batch 1 in TensorRT. But for
+engines most are the small examples of Keras in 2017 and 2018 on rented machines with one or two CPU
+cores. An epoch there waited for Python, which the forecast of a
 row does not know; `ah.forecast` measures that part on your machine and adds it. The furthest
 of all is a run of MXNet with the channels last, which then transposes around every layer.
 

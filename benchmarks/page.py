@@ -13,7 +13,6 @@ from accel_helpers.measure.timing import compare
 RESULTS = Path(__file__).with_name("results.json")
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 NAMES = {"tensorflow": "TensorFlow", "jax": "JAX"}
-RESIDENT = "fit_resident"
 
 
 def table(heads, rows):
@@ -27,38 +26,33 @@ def page():
     result = json.loads(RESULTS.read_text("utf-8"))
     backends = result["backends"]
     sizes = list(backends["jax"]["training"])
-    training = []
-    epochs = []
+    turns = []
     for name, found in backends.items():
-        for way in found["training"][sizes[0]]:
-            cells = [cell(found["training"][size], way) for size in sizes]
-            training.append([f"{way}, {NAMES[name]}", *cells])
-        if found["epochs"]:
-            epochs.append([NAMES[name], *said_of(found["epochs"])])
+        cells = [cells_of(**found["training"][size]) for size in sizes]
+        for way, line in zip(("fit", "fit_resident"), zip(*cells, strict=True), strict=True):
+            turns.append([f"{way}, {NAMES[name]}", *line])
     return TEXT.format(
         **result,
         **backends["jax"]["images"],
         frameworks=", ".join(f"{name} {result['versions'][name]}" for name in NAMES),
         vague=VAGUE,
-        turns=table(["", *(f"batch {size}" for size in sizes)], training),
+        turns=table(["", *(f"batch {size}" for size in sizes)], turns),
         drifts=table(DRIFTS, map(drift_of, result["drifting"])),
-        times=table(EPOCHS, epochs) if epochs else "Not measured yet.\n",
     )
 
 
-def cell(ways, name):
-    """The middle epoch of a way, and how many times as fast `fit_resident` is."""
-    slow, fast = (Measurement.from_samples(ways[each]) for each in (name, RESIDENT))
-    epoch = format_seconds(slow.median)
-    if name == RESIDENT:
-        return epoch
+def cells_of(fit, fit_resident):
+    """The middle epoch of each way, the first with how many times as fast the second is."""
+    slow, fast = (Measurement.from_samples(samples) for samples in (fit, fit_resident))
     found = compare(slow, fast, in_turns=True)
     low, high = found.interval
     if found.ratio is None:
-        return f"{epoch}; no measurable difference ({low:.2g} to {high:.2g})"
-    if high > VAGUE * low:
-        return f"{epoch}; between {low:.2g} and {high:.2g}"
-    return f"{epoch}; **{found.ratio:.3g}** ({low:.3g} to {high:.3g})"
+        said = f"no measurable difference ({low:.2g} to {high:.2g})"
+    elif high > VAGUE * low:
+        said = f"between {low:.2g} and {high:.2g}"
+    else:
+        said = f"**{found.ratio:.3g}** ({low:.3g} to {high:.3g})"
+    return f"{format_seconds(slow.median)}; {said}", format_seconds(fast.median)
 
 
 def drift_of(found):
@@ -68,27 +62,19 @@ def drift_of(found):
     return [percent(found["drift"]), *(judge["alarms"] for judge in judges), *ratios]
 
 
-def said_of(runs):
-    """The cells of a backend: what `time_fit` said over what whole epochs took."""
-    ratios = sorted(run["said"] / run["whole"] for run in runs)
-    inside = sum(run["interval"][0] <= run["whole"] <= run["interval"][1] for run in runs)
-    return [f"{ratios[0]:.2f} to {ratios[-1]:.2f}", f"{inside} of {len(runs)}"]
-
-
 DRIFTS = ["slower after a second by", "false alarms, `compare`", "timeit"]
 DRIFTS += ["times as long, `compare`", "timeit"]
-EPOCHS = ["Keras on", "said over whole, ten runs", "the whole one in the interval"]
 TEXT = """\
-# Three claims about speed, side by side
+# Two claims about speed, side by side
 
 Measured by `make benchmarks` on **{machine}**, or on a machine that is made up, where that is said
 ({measured_on}, {minutes} minutes; {frameworks}). This page is made from `benchmarks/results.json`.
 
-## `fit_resident` beside `fit`, and beside JAX by hand
+## `fit_resident` beside `fit`
 
 The quickstart model without dropout, Adam, {count:,} images in an epoch ({name}).
-All ways take turns, an epoch each, every other round backwards: a machine that slowly changes does
-so for all of them. What a training begins with does not count.
+Both take turns, an epoch each, every other round backwards: a machine that slowly changes does so
+for both. What a training begins with does not count.
 
 Seconds of an epoch (the median), and how many times as fast `fit_resident` is, pair by pair from
 the same rounds. In brackets: the interval, 99 %. Where its ends are more than {vague} times apart
@@ -103,13 +89,7 @@ after the other, and the best of five repeats counts. Both are handed the machin
 pairs of *the same* job a difference of 5 % or more is a false alarm. In 200 other pairs one job
 takes 1.2 times as long: the last columns have the middle of what each said.
 
-{drifts}
-## `time_fit` beside whole epochs by a clock
-
-`time_fit(…, seconds=3)`, and then ten whole epochs by a clock, ten times over, each time a new
-model. The ratio is the epoch that was said over the middle of the whole ones.
-
-{times}"""
+{drifts}"""
 
 
 if __name__ == "__main__":

@@ -4,26 +4,23 @@
 in which the arithmetic takes most of an epoch. Thirty were written by people who had not seen the
 library, two that run eagerly by its authors; each bottleneck was checked by hand.
 
-python -m benchmarks.profile [NAME ...]  profile each of them, measure each promised gain again
-python -m benchmarks.profile --busy      ten of them by lot, beside a busy loop
-python -m benchmarks.profile --page      docs/profile.md from what these stored
+python -m benchmarks.profile [NAME ...]
+
+Profiles these trainings, measures each promised gain again, stores that, and writes docs/profile.md
+from all that is stored.
 """
 
 import importlib
 import json
-import os
-import random
 import re
 import statistics
-import subprocess
 import sys
 import time
-from pathlib import Path
 
 from accel_helpers.fit.other_backend import OTHERS
+from benchmarks import ROOT, in_process
 from benchmarks.page import table
 
-ROOT = Path(__file__).resolve().parents[1]
 TRAININGS = ROOT / "benchmarks/trainings"
 RESULTS = ROOT / "benchmarks/profile.json"
 PAGE = ROOT / "docs/profile.md"
@@ -31,7 +28,6 @@ SECONDS = 60
 ROUNDS = 7  # in which a gain is measured again
 PAIRS = 2  # of runs with KERAS_BACKEND set to one backend and to the other
 AGAIN = 2.0  # seconds of epochs, at least, for each training in a round
-LOT, TEN = 33, 10  # the seed, and how many trainings it draws
 
 
 # --- measuring ------------------------------------------------------------------------------------
@@ -44,7 +40,7 @@ def names():
 
 
 def loaded(name):
-    """The module of a training, and its case: how to make the model, and the arguments of fit."""
+    """The module of a training, how to make its model, and the arguments of fit."""
     training = importlib.import_module(f"benchmarks.trainings.{name.replace('/', '.')}")
     make_model, x, y, arguments = training.case()
     given = {"x": x, "y": y, **arguments}
@@ -85,9 +81,12 @@ def again(profile, now, then):
     """How many times as fast plain fits were with the change, a number for each round."""
     ratios = []
     for number in range(ROUNDS):
-        pair = [now, then] if number % 2 == 0 else [then, now]
-        first, second = (plain_fit(*each, profile) for each in pair)
-        ratios.append(first / second if number % 2 == 0 else second / first)
+        # Every other round goes backwards: a machine that gets slower is unfair to neither.
+        if number % 2 == 0:
+            before, after = plain_fit(*now, profile), plain_fit(*then, profile)
+        else:
+            after, before = plain_fit(*then, profile), plain_fit(*now, profile)
+        ratios.append(before / after)
     return ratios
 
 
@@ -123,33 +122,22 @@ def plain_fit(make_model, given, profile=None):
     return (ends[-1] - ends[every - 1]) / (len(ends) - every)
 
 
-def run(chosen, loops=0):
+def run(chosen):
     """Profile trainings, each in a process of its own, and store what came out."""
+    stored = {found["name"]: found for found in results()}
     for name in chosen:
         framework = re.search(r'BACKEND = "(\w+)"', (TRAININGS / f"{name}.py").read_text())[1]
+        found = {"name": name, **in_process(framework, "profile", f"profile_of({name!r})")}
         other = OTHERS[framework]
-        busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(loops)]
-        found = {"name": name, "loops": loops, **in_process("--here", name, framework)}
         if f"KERAS_BACKEND={other}" in found["tried"]:
+            epoch = f"epoch_of({name!r})"
             found["elsewhere"] = [
-                in_process("--epoch", name, framework) / in_process("--epoch", name, other)
+                in_process(framework, "profile", epoch) / in_process(other, "profile", epoch)
                 for _ in range(PAIRS)
             ]
-        for process in busy:
-            process.kill()
-        stored = {(each["loops"], each["name"]): each for each in results()}
-        stored[loops, name] = found
+        stored[name] = found
         rows = [stored[key] for key in sorted(stored)]
         RESULTS.write_text(json.dumps(rows, indent=1) + "\n")
-        print(found, flush=True)
-
-
-def in_process(question, name, framework):
-    """What a process of its own says of a training on one backend."""
-    command = [sys.executable, "-m", "benchmarks.profile", question, name]
-    environ = {**os.environ, "KERAS_BACKEND": framework}
-    ran = subprocess.run(command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, check=True)
-    return json.loads(ran.stdout.splitlines()[-1])
 
 
 # --- the page -------------------------------------------------------------------------------------
@@ -162,32 +150,21 @@ def results():
 
 def page():
     """The page, from what was stored."""
-    quiet = [found for found in results() if not found["loops"]]
-    busy = [found for found in results() if found["loops"]]
-    healthy = [found for found in quiet if found["name"].startswith("healthy")]
-    sick = [found for found in quiet if found not in healthy]
+    rows = results()
+    healthy = [found for found in rows if found["name"].startswith("healthy")]
+    sick = [found for found in rows if found not in healthy]
+    gains = [found for found in rows if "again" in found]
     return TEXT.format(
-        quiet=counts(quiet),
-        busy=counts(busy),
-        healthy=counts(healthy),
-        sick=counts(sick),
-        rows=table(HEADS, map(cells, quiet)),
-        elsewhere=table(OTHER, [elsewhere(found) for found in quiet if "elsewhere" in found]),
-        busy_rows=table(HEADS, map(cells, busy)),
+        sick=len(sick),
+        right=sum(map(is_right, sick)),
+        healthy=len(healthy),
+        alarms=len(healthy) - sum(map(is_right, healthy)),
+        gains=len(gains),
+        held=sum(map(held, gains)),
+        seconds=statistics.mean(found["took"] for found in rows),
+        rows=table(HEADS, map(cells, rows)),
+        elsewhere=table(OTHER, [elsewhere(found) for found in rows if "elsewhere" in found]),
     )
-
-
-def counts(rows):
-    """How often the word was right, and how many gains lay in their interval."""
-    gains = [held(found) for found in rows if "again" in found]
-    right = sum(map(is_right, rows))
-    return {
-        "count": len(rows),
-        "right": right,
-        "wrong": len(rows) - right,
-        "gains": f"{sum(gains)} of {len(gains)}",
-        "seconds": statistics.mean(found["took"] for found in rows),
-    }
 
 
 def is_right(found):
@@ -214,7 +191,7 @@ def cells(found):
     if promise == "no measurable difference" and found["interval"][1] < 1:
         promise = "slower"
     if "again" in found:
-        promise = "{:.3g} to {:.3g}".format(*found["interval"])
+        promise = span(found["interval"])
         again = marked(f"{statistics.median(found['again']):.3g}", held(found))
     return [
         found["name"],
@@ -229,12 +206,15 @@ def cells(found):
     ]
 
 
+def span(interval):
+    return "{:.3g} to {:.3g}".format(*interval)
+
+
 def elsewhere(found):
     """A line on the other backend, as it was promised and as a script found it."""
     other = f"KERAS_BACKEND={OTHERS[found['backend']]}"
-    low, high = found["tried"][other]
     scripts = " and ".join(f"{ratio:.3g}" for ratio in found["elsewhere"])
-    return [found["name"], other, f"{low:.3g} to {high:.3g}", scripts]
+    return [found["name"], other, span(found["tried"][other]), scripts]
 
 
 HEADS = ["training", "backend", "known", "said", "largest parts", "change"]
@@ -243,20 +223,18 @@ OTHER = ["training", "change", "times as fast, promised", "by the script"]
 TEXT = """\
 # Does `profile_fit` find it?
 
-{sick[count]} trainings with a bottleneck that was planted or known (six come from public notebooks)
-and {healthy[count]} healthy ones, in which arithmetic takes most of an epoch. Thirty were written
+{sick} trainings with a bottleneck that was planted or known (six come from public notebooks)
+and {healthy} healthy ones, in which arithmetic takes most of an epoch. Thirty were written
 by people who had not seen the library, and each checked by hand what takes more than half of its
 time (`benchmarks/trainings/`; the figures stand in each file); the two that run eagerly are ours.
 Each ran in a process of its own with 60 seconds, on an AMD EPYC with two virtual cores. (One ran
 twice: `public/02` took four times as long as by hand at first, and five minutes later it did not.
-Then its gain lay just outside, too: 1.35 times, where 1.39 to 2.03 were promised. The rows beside a
-busy loop are older: they are from before all trainings were timed by one clock.)
+Then its gain lay just outside, too: 1.35 times, where 1.39 to 2.03 were promised.)
 
-**On the quiet machine the verdict was right in {sick[right]} of {sick[count]}, with
-{healthy[wrong]} false alarms in {healthy[count]} healthy ones. {quiet[gains]} promised gains,
-measured again by plain fits, lay in their interval. A profile took {quiet[seconds]:.0f} seconds on
-average.** Beside a loop that keeps one of the two cores busy: {busy[right]} of {busy[count]}
-verdicts, {busy[gains]} gains, {busy[seconds]:.0f} seconds.
+**On the quiet machine the verdict was right in {right} of {sick}, with
+{alarms} false alarms in {healthy} healthy ones. {held} of {gains} promised gains,
+measured again by plain fits, lay in their interval. A profile took {seconds:.0f} seconds on
+average.**
 
 An interval allows for another minute of the same machine: it is 15 % wider at both ends than the
 rounds of its own minute say. The 15 % come from an earlier quiet run with the same trainings: 12 of
@@ -276,29 +254,11 @@ Where the training can travel, Keras's other backend is one of the changes. Two 
 the same file check it; nothing differs in a pair but `KERAS_BACKEND`.
 
 {elsewhere}
-## Beside a busy loop, ten drawn at random
-
-{busy_rows}
 The share of *compilation* is one of the whole training. This page is made by
-`python -m benchmarks.profile --page`.
+`python -m benchmarks.profile`.
 """
 
 
-def main(words):
-    """Do what the command line asks for."""
-    match words:
-        case ["--page"]:
-            PAGE.write_text(page(), "utf-8")
-        case ["--here", name]:
-            print(json.dumps(profile_of(name)))
-        case ["--epoch", name]:
-            print(json.dumps(epoch_of(name)))
-        case ["--busy"]:
-            sick = [name for name in names() if not name.startswith("healthy")]
-            run(sorted(random.Random(LOT).sample(sick, TEN)), loops=1)
-        case _:
-            run(words or names())
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    run(sys.argv[1:])
+    PAGE.write_text(page(), "utf-8")
