@@ -34,10 +34,10 @@ def of_backend(count=IMAGES, batch_sizes=BATCH_SIZES, rounds=ROUNDS):
     backend.choose()
     images = load_images(count)
     x = (images.x_train / 255).astype("float32")
-    return {
-        "images": {"name": images.name, "count": count},
-        "training": {size: in_turns(ways(x, images.y_train, size), rounds) for size in batch_sizes},
-    }
+    training = {}
+    for size in batch_sizes:
+        training[size] = in_turns(ways(x, images.y_train, size), rounds)
+    return {"images": {"name": images.name, "count": count}, "training": training}
 
 
 def ways(x, y, batch_size):
@@ -124,8 +124,11 @@ def on_a_drifting_machine(drift, tries=TRIES):
         ratios = {1.0: [], 1.2: []}
         for truth, seed in itertools.product(ratios, range(tries)):
             machine = Machine(drift, seed)
-            slow, fast = (partial(machine.run, seconds) for seconds in (truth * JOB, JOB))
+            slow = partial(machine.run, truth * JOB)
+            fast = partial(machine.run, JOB)
             ratios[truth].append(judge(slow, fast, machine.clock))
-        alarms = sum(abs(math.log(ratio)) > math.log1p(APART) for ratio in ratios[1.0])
+        alarms = 0
+        for ratio in ratios[1.0]:
+            alarms += abs(math.log(ratio)) > math.log1p(APART)
         found[name] = {"alarms": alarms, "fifth": statistics.median(ratios[1.2])}
     return found

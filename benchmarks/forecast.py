@@ -9,6 +9,7 @@ A row is left out by these rules alone, none of which sees its forecast of the w
 
 import itertools
 import math
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from accel_helpers.worth import step_time
 from tools import forecast as tool
 
 MEASURED = Path(__file__).with_name("measured.csv")
+KINDS = ("training", "inference as a framework runs it", "inference by an engine")
 GROWS, MORE = 1.1, 4  # the numbers of the first rule
 WORK = ["source", "framework", "version", "execution", "net", "mode"]
 SERIES = [*WORK, "chip", "precision"]
@@ -26,7 +28,7 @@ SERIES = [*WORK, "chip", "precision"]
 ENGINES = ("TensorRT", "FasterTransformer")
 SMALL = "(Keras example)"  # so the rows of Keras's own small examples are marked
 LIGHT = 0.5  # below so many billion multiplications for an example a model is light
-ON_JAX = ("JAX", "Flax")  # in the name of a framework: JAX itself, or Keras on it
+ON_JAX = re.compile("JAX|Flax")  # in the name of a framework: JAX itself, or Keras on it
 DRAWS = 2000  # sources drawn again and again, for the interval of a coverage
 
 
@@ -40,9 +42,15 @@ def judged(path=MEASURED):
         low, high = step_time.interval(row.chip, seconds)
         row.held = low <= row.seconds <= high
         series[fields(row, SERIES)].append(row)
-    reasons = [why_left_out(row, series[fields(row, SERIES)]) for row in rows]
-    kept = [row for row, why in zip(rows, reasons, strict=True) if not why]
-    return kept, list(filter(None, reasons))
+    kept = []
+    reasons = []
+    for row in rows:
+        why = why_left_out(row, series[fields(row, SERIES)])
+        if why:
+            reasons.append(why)
+        else:
+            kept.append(row)
+    return kept, reasons
 
 
 def why_left_out(row, series):
@@ -59,37 +67,44 @@ def fields(row, names):
 
 
 def stands_still(row, other):
-    larger = float(row.told["batch_per_chip"]) / float(other.told["batch_per_chip"])
+    batch = float(row.told["batch_per_chip"])
+    if batch < MORE * float(other.told["batch_per_chip"]):
+        return False
     terms = step_time.terms(**row.args)
     needed = terms["compute"] + terms["memory"]
-    return larger >= MORE and row.seconds < GROWS * other.seconds and needed > row.seconds / 2
+    return row.seconds < GROWS * other.seconds and needed > row.seconds / 2
 
 
 def score(rows):
     """How near the forecasts of some rows are, as a column of the page."""
-    ratios = np.array([row.ratio for row in rows])
     by_source = defaultdict(list)
     for row in rows:
         by_source[row.source].append(row.held)
     each = [by_source[name] for name in sorted(by_source)]
+    low, high = ends(each)
+    ratios = np.array([row.ratio for row in rows])
+    error = np.median(abs(ratios - 1))
+    near = abs(np.log(ratios)) <= math.log(2)
     inside = np.mean([row.held for row in rows])
-    low, high = np.quantile(drawn(each), [0.025, 0.975])
+    alike = np.mean([np.mean(own) for own in each])
     return {
         "rows": f"{len(rows)} of {len(each)} sources",
-        "median error": f"{np.median(abs(ratios - 1)):.0%}",
-        "within a factor of 2": f"{np.mean(abs(np.log(ratios)) <= math.log(2)):.0%}",
+        "median error": f"{error:.0%}",
+        "within a factor of 2": f"{near.mean():.0%}",
         "rows in their interval": f"{inside:.0%} ({low:.0%} to {high:.0%})",
-        "the same, sources alike": f"{np.mean([np.mean(own) for own in each]):.0%}",
+        "the same, sources alike": f"{alike:.0%}",
     }
 
 
-def drawn(each):
-    """The share of rows in their interval, of sources that are drawn anew."""
+def ends(each):
+    """Where the share of rows in their interval lies, 95 %, with sources drawn anew."""
     dice = np.random.default_rng(0)
-    draws = np.array([dice.choice(len(each), len(each)) for _ in range(DRAWS)])
-    inside = np.array(list(map(sum, each)))
-    count = np.array(list(map(len, each)))
-    return inside[draws].sum(axis=1) / count[draws].sum(axis=1)
+    shares = []
+    for _ in range(DRAWS):
+        draw = dice.choice(len(each), len(each))
+        held = [row for source in draw for row in each[source]]
+        shares.append(np.mean(held))
+    return np.quantile(shares, [0.025, 0.975])
 
 
 def pairs(rows):
@@ -108,21 +123,25 @@ def pairs(rows):
                 said.append(slow.forecast / fast.forecast)
     measured = np.array(measured)
     said = np.array(said)
-    off = abs(np.log(said / measured))
+    right = said > 1
+    twice = (measured >= 2) == (said >= 2)
+    near = abs(np.log(said / measured)) <= math.log(1.4)
     return {
         "pairs of chips": str(len(said)),
-        "the faster one right": f"{np.mean(said > 1):.0%}",
-        "at least twice as fast, or not, right": f"{np.mean((measured >= 2) == (said >= 2)):.0%}",
-        "ratio within 1.4 times and over": f"{np.mean(off <= math.log(1.4)):.0%}",
+        "the faster one right": f"{right.mean():.0%}",
+        "at least twice as fast, or not, right": f"{twice.mean():.0%}",
+        "ratio within 1.4 times and over": f"{near.mean():.0%}",
     }
 
 
 def how(row):
     """Training, or inference as a framework runs it or by an engine that fuses a whole network."""
     if row.args["training"]:
-        return "training"
-    by_engine = any(engine in row.told["framework"] for engine in ENGINES)
-    return "engine" if by_engine and row.told["execution"] == "compiled" else "framework"
+        return KINDS[0]
+    for engine in ENGINES:
+        if engine in row.told["framework"] and row.told["execution"] == "compiled":
+            return KINDS[2]
+    return KINDS[1]
 
 
 def small_keras(rows):
@@ -132,10 +151,13 @@ def small_keras(rows):
 
 def light(rows):
     """The trainings of models with little arithmetic for an example."""
-    training = [row for row in rows if row.args["training"]]
-    return [row for row in training if float(row.told["gmac_example"]) < LIGHT]
+    found = []
+    for row in rows:
+        if row.args["training"] and float(row.told["gmac_example"]) < LIGHT:
+            found.append(row)
+    return found
 
 
 def on_jax(rows):
     """The rows of JAX, or of Keras on JAX, whatever they time."""
-    return [row for row in rows if any(name in row.told["framework"] for name in ON_JAX)]
+    return [row for row in rows if ON_JAX.search(row.told["framework"])]

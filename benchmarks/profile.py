@@ -19,7 +19,7 @@ import time
 
 from accel_helpers.fit.other_backend import OTHERS
 from benchmarks import ROOT, in_process
-from benchmarks.page import table
+from benchmarks.page import written
 
 TRAININGS = ROOT / "benchmarks/trainings"
 RESULTS = ROOT / "benchmarks/profile.json"
@@ -35,16 +35,20 @@ AGAIN = 2.0  # seconds of epochs, at least, for each training in a round
 
 def names():
     """The names of the trainings, such as "planted/05_unet_cells"."""
-    files = sorted(TRAININGS.glob("*/[0-9]*.py"))
-    return [file.relative_to(TRAININGS).with_suffix("").as_posix() for file in files]
+    found = []
+    for file in sorted(TRAININGS.glob("*/[0-9]*.py")):
+        found.append(f"{file.parent.name}/{file.stem}")
+    return found
 
 
 def loaded(name):
     """The module of a training, how to make its model, and the arguments of fit."""
     training = importlib.import_module(f"benchmarks.trainings.{name.replace('/', '.')}")
     make_model, x, y, arguments = training.case()
-    given = {"x": x, "y": y, **arguments}
-    return training, make_model, {key: value for key, value in given.items() if value is not None}
+    given = {"x": x, **arguments}
+    if y is not None:
+        given["y"] = y
+    return training, make_model, given
 
 
 def epoch_of(name):
@@ -126,15 +130,17 @@ def run(chosen):
     """Profile trainings, each in a process of its own, and store what came out."""
     stored = {found["name"]: found for found in results()}
     for name in chosen:
-        framework = re.search(r'BACKEND = "(\w+)"', (TRAININGS / f"{name}.py").read_text())[1]
-        found = {"name": name, **in_process(framework, "profile", f"profile_of({name!r})")}
+        source = (TRAININGS / f"{name}.py").read_text("utf-8")
+        framework = re.search(r'BACKEND = "(\w+)"', source)[1]
         other = OTHERS[framework]
+        profile = in_process(framework, "profile", f"profile_of({name!r})")
+        found = {"name": name, **profile}
         if f"KERAS_BACKEND={other}" in found["tried"]:
-            epoch = f"epoch_of({name!r})"
-            found["elsewhere"] = [
-                in_process(framework, "profile", epoch) / in_process(other, "profile", epoch)
-                for _ in range(PAIRS)
-            ]
+            found["elsewhere"] = []
+            for _ in range(PAIRS):
+                call = f"epoch_of({name!r})"
+                here, there = (in_process(each, "profile", call) for each in (framework, other))
+                found["elsewhere"].append(here / there)
         stored[name] = found
         rows = [stored[key] for key in sorted(stored)]
         RESULTS.write_text(json.dumps(rows, indent=1) + "\n")
@@ -151,19 +157,25 @@ def results():
 def page():
     """The page, from what was stored."""
     rows = results()
-    healthy = [found for found in rows if found["name"].startswith("healthy")]
-    sick = [found for found in rows if found not in healthy]
+    for found in rows:
+        fill(found)
+    healthy = []
+    sick = []
+    for found in rows:
+        kind = healthy if found["name"].startswith("healthy") else sick
+        kind.append(is_right(found))
     gains = [found for found in rows if "again" in found]
-    return TEXT.format(
+    return written(
+        "profile.md",
+        rows=rows,
         sick=len(sick),
-        right=sum(map(is_right, sick)),
+        right=sum(sick),
         healthy=len(healthy),
-        alarms=len(healthy) - sum(map(is_right, healthy)),
+        alarms=healthy.count(False),
         gains=len(gains),
         held=sum(map(held, gains)),
         seconds=statistics.mean(found["took"] for found in rows),
-        rows=table(HEADS, map(cells, rows)),
-        elsewhere=table(OTHER, [elsewhere(found) for found in rows if "elsewhere" in found]),
+        others=OTHERS,
     )
 
 
@@ -175,88 +187,32 @@ def is_right(found):
 def held(found):
     """Whether a gain that was measured again lay in its interval."""
     low, high = found["interval"]
-    return low <= statistics.median(found["again"]) <= high
+    middle = statistics.median(found["again"])
+    return low <= middle <= high
 
 
-def marked(text, right):
-    """A text that stands out where it is not right."""
-    return text if right else f"**{text}**"
-
-
-def cells(found):
-    """A line of the table."""
-    shares = sorted(found["shares"].items(), key=lambda item: -item[1])[:3]
-    promise = found.get("gain", "")
-    again = ""
-    if promise == "no measurable difference" and found["interval"][1] < 1:
-        promise = "slower"
+def fill(found):
+    """Add the texts of a line of the table; what is not right stands out."""
+    found["said"] = found["verdict"]
+    if not is_right(found):
+        found["said"] = f"**{found['verdict']}**"
+    shares = found["shares"]
+    parts = []
+    for part in sorted(shares, key=shares.get, reverse=True)[:3]:
+        percent = 100 * shares[part]
+        parts.append(f"{part} {percent:.0f} %")
+    found["parts"] = ", ".join(parts)
+    found["promise"] = found.get("gain", "")
+    found["kept"] = ""
+    if found["promise"] == "no measurable difference" and found["interval"][1] < 1:
+        found["promise"] = "slower"
     if "again" in found:
-        promise = span(found["interval"])
-        again = marked(f"{statistics.median(found['again']):.3g}", held(found))
-    return [
-        found["name"],
-        found["backend"],
-        found["truth"],
-        marked(found["verdict"], is_right(found)),
-        ", ".join(f"{part} {100 * share:.0f} %" for part, share in shares),
-        found.get("change", "none tried"),
-        promise,
-        again,
-        f"{found['took']:.0f}",
-    ]
-
-
-def span(interval):
-    return "{:.3g} to {:.3g}".format(*interval)
-
-
-def elsewhere(found):
-    """A line on the other backend, as it was promised and as a script found it."""
-    other = f"KERAS_BACKEND={OTHERS[found['backend']]}"
-    scripts = " and ".join(f"{ratio:.3g}" for ratio in found["elsewhere"])
-    return [found["name"], other, span(found["tried"][other]), scripts]
-
-
-HEADS = ["training", "backend", "known", "said", "largest parts", "change"]
-HEADS += ["times as fast, promised", "again", "seconds"]
-OTHER = ["training", "change", "times as fast, promised", "by the script"]
-TEXT = """\
-# Does `profile_fit` find it?
-
-{sick} trainings with a bottleneck that was planted or known (six come from public notebooks)
-and {healthy} healthy ones, in which arithmetic takes most of an epoch. Thirty were written
-by people who had not seen the library, and each checked by hand what takes more than half of its
-time (`benchmarks/trainings/`; the figures stand in each file); the two that run eagerly are ours.
-Each ran in a process of its own with 60 seconds, on an AMD EPYC with two virtual cores. (One ran
-twice: `public/02` took four times as long as by hand at first, and five minutes later it did not.
-Then its gain lay just outside, too: 1.35 times, where 1.39 to 2.03 were promised.)
-
-**On the quiet machine the verdict was right in {right} of {sick}, with
-{alarms} false alarms in {healthy} healthy ones. {held} of {gains} promised gains,
-measured again by plain fits, lay in their interval. A profile took {seconds:.0f} seconds on
-average.**
-
-An interval allows for another minute of the same machine: it is 15 % wider at both ends than the
-rounds of its own minute say. The 15 % come from an earlier quiet run with the same trainings: 12 of
-its 15 gains lay in the bare interval, and beyond the spread of both measurements they were off by
-9 %; nine of ten lie within 1.64 such standard deviations.
-
-These trainings showed faults, which were mended before these runs: too few steps in a turn where
-steps are long, data of unknown length, a training that is too long to be repeated, and a crash of
-TensorFlow with layers of few filters and one sample. No limit was set by them.
-
-## On the quiet machine
-
-{rows}
-## The other backend
-
-Where the training can travel, Keras's other backend is one of the changes. Two pairs of runs of
-the same file check it; nothing differs in a pair but `KERAS_BACKEND`.
-
-{elsewhere}
-The share of *compilation* is one of the whole training. This page is made by
-`python -m benchmarks.profile`.
-"""
+        low, high = found["interval"]
+        found["promise"] = f"{low:.3g} to {high:.3g}"
+        middle = statistics.median(found["again"])
+        found["kept"] = f"{middle:.3g}"
+        if not held(found):
+            found["kept"] = f"**{middle:.3g}**"
 
 
 if __name__ == "__main__":
