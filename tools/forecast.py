@@ -70,24 +70,26 @@ def row_of(line, chip):
     """A row with all that is told of it, and what the forecast asks for."""
     gmac, mact, mparam, operations, layers = (float(line[name]) for name in COUNTS)
     batch = float(line["batch_per_chip"])
-    flops, made = 2e9 * gmac * batch, 1e6 * mact * batch
+    flops = 2e9 * gmac * batch
+    made = 1e6 * mact * batch
+    load = step_time.Load(flops, made, 1e6 * mparam, operations, examples=round(batch))
     precision = line["precision"]
     if precision == "fp32c":  # TF32 in convolutions, and these bring normalisations along
         precision = "tf32" if operations > 2.2 * layers else "fp32"
-    args = {
-        "load": step_time.Load(flops, made, 1e6 * mparam, operations, examples=round(batch)),
-        "chip": chip,
-        "dtype": DTYPES[precision],
-        "training": line["mode"] == "train",
-        "casts": precision == "amp16" and line["execution"] == "eager",
-    }
+    args = {"load": load, "chip": chip, "dtype": DTYPES[precision]}
+    args["training"] = line["mode"] == "train"
+    args["casts"] = precision == "amp16" and line["execution"] == "eager"
     seconds = float(line["step_ms"]) / 1e3
     return SimpleNamespace(told=line, source=line["source"], chip=chip, args=args, seconds=seconds)
 
 
 def expected(rows, constants=None):
     """The seconds that are forecast of each row."""
-    return [sum(step_time.terms(constants=constants, **row.args).values()) for row in rows]
+    found = []
+    for row in rows:
+        terms = step_time.terms(constants=constants, **row.args)
+        found.append(sum(terms.values()))
+    return found
 
 
 def fit(rows):
@@ -96,11 +98,12 @@ def fit(rows):
 
     begin, spread = np.transpose([*START.values()])
     begin = np.log(begin)
+    measured = np.log([row.seconds for row in rows])
     # The rows of a harness go together: they weigh their root.
     harness = [(row.source, row.told["framework"]) for row in rows]
     count = Counter(harness)
     weight = np.array([count[name] ** -0.5 for name in harness])
-    measured = np.log([row.seconds for row in rows])
+    weight = np.sqrt(weight / weight.mean())
 
     def named(x):
         return dict(zip(START, np.exp(x), strict=True))
@@ -109,7 +112,7 @@ def fit(rows):
         off = (np.log(expected(rows, named(x))) - measured) / BEND
         bent = BEND * np.sqrt(2 * (np.sqrt(1 + off**2) - 1))  # grows like the root, far out
         held = HOLD * math.sqrt(len(rows)) * (x - begin) / spread
-        return np.concatenate([np.sqrt(weight / weight.mean()) * bent, held])
+        return np.concatenate([weight * bent, held])
 
     return named(least_squares(residuals, begin).x)
 
@@ -120,17 +123,18 @@ def width(rows, groups):
     Rows weigh alike, or sources do: the wider one. `groups` gives what a row has in common with
     others; those that share any of it are left out with it.
     """
-    off = {}
+    off = []
+    weights = []
+    count = Counter(row.source for row in rows)
     for name in sorted(set(map(groups, rows))):
         own = [row for row in rows if groups(row) == name]
         rest = [row for row in rows if not {*groups(row)} & {*name}]
         for row, seconds in zip(own, expected(own, fit(rest)), strict=True):
-            off[row.told["id"]] = abs(math.log(seconds / row.seconds))
-    count = Counter(row.source for row in rows)
-    weights = [1 / count[row.source] for row in rows]
-    errors = [off[row.told["id"]] for row in rows]
-    alike = [np.quantile(errors, 0.9, weights=w, method="inverted_cdf") for w in (None, weights)]
-    return math.exp(max(alike))
+            off.append(abs(math.log(seconds / row.seconds)))
+            weights.append(1 / count[row.source])
+    rows_alike = np.quantile(off, 0.9, method="inverted_cdf")
+    sources_alike = np.quantile(off, 0.9, method="inverted_cdf", weights=weights)
+    return math.exp(max(rows_alike, sources_alike))
 
 
 def constants():

@@ -56,8 +56,8 @@ def array_bytes(text):
 
     "f32[1024,10]" -> 40960; "f32[1024,10]{1,0:T(8,128)}" -> 524288, since 10 is padded to 128.
     """
-    _, bits, shape, axes, tile = _ARRAY.match(text).groups(default="")
-    shape, axes, sides = (list(map(int, re.findall(r"\d+", part))) for part in (shape, axes, tile))
+    _, bits, *numbers = _ARRAY.match(text).groups(default="")
+    shape, axes, sides = (list(map(int, re.findall(r"\d+", part))) for part in numbers)
     # The innermost axis stands first in the layout, and last in the tile.
     sides.reverse()
     # Along its innermost axes an array takes whole tiles.
