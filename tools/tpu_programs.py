@@ -10,6 +10,7 @@ The steps are compiled by the library's own child, and again by `tpu_report.py` 
 compiler says of cycles and arrays.
 """
 
+import itertools
 import json
 import os
 import subprocess
@@ -123,7 +124,8 @@ def rows_of(answer, moved):
         yield "bytes", f"{format_bytes(moved)} read and written{each}, as the compiler counts"
         yield "intensity", f"{answer['flops'] / chips / moved:.3g} operations for each byte"
     if answer["padded_bytes"]:
-        given, padded = (format_bytes(answer[field]) for field in ("logical_bytes", "padded_bytes"))
+        given = format_bytes(answer["logical_bytes"])
+        padded = format_bytes(answer["padded_bytes"])
         yield "padding", f"{given} given to the step take {padded} on the chip"
     first = answer["largest"][0]
     text = f"{format_bytes(first['bytes'])}: {first['operation']}, {first['array']}"
@@ -135,10 +137,11 @@ def rows_of(answer, moved):
         size = format_bytes(found["bytes"])
         yield "between chips", f"{found['kind']} of {found['arrays']} arrays, {size} on each chip"
     if answer["cycles"]:
-        total = sum(cycles for _, cycles in answer["cycles"])
+        total = sum(dict(answer["cycles"]).values())
         layer, most = answer["cycles"][0]
-        share = f"{100 * most / total:.0f} % of them in {layer}"
-        yield "estimate", f"{format_count(total)} clock cycles, {share}"
+        share = 100 * most / total
+        text = f"{format_count(total)} clock cycles, {share:.0f} % of them in {layer}"
+        yield "estimate", text
 
 
 def count_products():
@@ -159,15 +162,16 @@ def main(folder, *names):
     place = Path(folder)
     if not names or "products" in names:
         rows = map(json.dumps, count_products())
-        (place / "products.json").write_text("[\n" + ",\n".join(rows) + "\n]\n")
-    for step, (make_model, *how) in steps().items():
-        for chip in CHIPS:
-            name = f"{step}-{chip}"
-            if not names or name in names:
-                answer = compiled(step, make_model(), chip, *how)
-                # a field on each line
-                lines = [f"{json.dumps(field)}: {json.dumps(answer[field])}" for field in answer]
-                (place / f"{name}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
+        text = ",\n".join(rows)
+        (place / "products.json").write_text(f"[\n{text}\n]\n")
+    for (step, (make_model, *how)), chip in itertools.product(steps().items(), CHIPS):
+        name = f"{step}-{chip}"
+        if not names or name in names:
+            answer = compiled(step, make_model(), chip, *how)
+            # a field on each line
+            lines = [f"{json.dumps(field)}: {json.dumps(answer[field])}" for field in answer]
+            text = ",\n".join(lines)
+            (place / f"{name}.json").write_text(f"{{\n{text}\n}}\n")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,6 @@ def test_what_takes_the_most_is_read_off_the_refusal():
 def test_an_array_takes_whole_tiles():
     expected = {
         "f32[]{:T(128)}": 4,
-        "pred[3,5]": 15,
         "f32[1024,10]": 1024 * 10 * 4,
         "f32[1024,10]{0,1:T(8,128)}": 1024 * 16 * 4,
         "f32[1024,10]{1,0:T(8,128)}": 1024 * 128 * 4,  # the last axis lies innermost
