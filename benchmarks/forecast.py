@@ -2,8 +2,6 @@
 
 A row is left out by these rules alone, none of which sees its forecast of the whole step:
 
-* faster than the chip can be (`hardware.judge`); in float32, whose 3 x 3 convolutions can be had
-  for 2.25 times fewer multiplications (Lavin and Gray, arXiv:1509.09308), that many times faster;
 * of the same series a row with at least 4 times the batch that takes under 1.1 times as long,
   though arithmetic and memory say that it needs over half of its time for them;
 * its notes or its doubt say that the benchmark did not wait for the device.
@@ -11,17 +9,18 @@ A row is left out by these rules alone, none of which sees its forecast of the w
 
 import itertools
 import math
+import re
 from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
 
-from accel_helpers.machine import hardware
 from accel_helpers.worth import step_time
 from tools import forecast as tool
 
 MEASURED = Path(__file__).with_name("measured.csv")
-WINOGRAD, GROWS, MORE = 2.25, 1.1, 4  # the numbers of the first two rules
+KINDS = ("training", "inference as a framework runs it", "inference by an engine")
+GROWS, MORE = 1.1, 4  # the numbers of the first rule
 WORK = ["source", "framework", "version", "execution", "net", "mode"]
 SERIES = [*WORK, "chip", "precision"]
 # What compiles a whole network for inference. `torch.compile` is none of these: it joins operations
@@ -29,145 +28,136 @@ SERIES = [*WORK, "chip", "precision"]
 ENGINES = ("TensorRT", "FasterTransformer")
 SMALL = "(Keras example)"  # so the rows of Keras's own small examples are marked
 LIGHT = 0.5  # below so many billion multiplications for an example a model is light
-ON_JAX = ("JAX", "Flax")  # in the name of a framework: JAX itself, or Keras on it
+ON_JAX = re.compile("JAX|Flax")  # in the name of a framework: JAX itself, or Keras on it
 DRAWS = 2000  # sources drawn again and again, for the interval of a coverage
 
 
-def judged(path):
-    """The rows of a file, what is told of each, and why others are left out, by their id."""
-    rows, told = tool.read(path)
+def judged(path=MEASURED):
+    """The rows of a file with their forecasts, and why each of the others is left out."""
+    rows = tool.read(path)
     series = defaultdict(list)
+    for row, seconds in zip(rows, tool.expected(rows), strict=True):
+        row.forecast = seconds
+        row.ratio = seconds / row.seconds
+        low, high = step_time.interval(row.chip, seconds)
+        row.held = low <= row.seconds <= high
+        series[fields(row, SERIES)].append(row)
+    kept = []
+    reasons = []
     for row in rows:
-        series[fields(told[row.id], SERIES)].append(row)
-    why = {row.id: why_left_out(row, told, series) for row in rows}
-    others = {name: reason for name, reason in why.items() if reason}
-    return [row for row in rows if row.id not in others], told, others
+        why = why_left_out(row, series[fields(row, SERIES)])
+        if why:
+            reasons.append(why)
+        else:
+            kept.append(row)
+    return kept, reasons
 
 
-def why_left_out(row, told, series):
+def why_left_out(row, series):
     """Why a row is left out; "" where it is not."""
-    of = told[row.id]
-    if any(stands_still(row, other, told) for other in series[fields(of, SERIES)]):
+    if any(stands_still(row, other) for other in series):
         return "takes no longer than a far smaller batch"
-    if too_fast(row):
-        return "faster than the chip can be"
-    if "not waited" in f"{of['doubt']} {of['notes']}".lower():
+    if "not waited" in f"{row.told['doubt']} {row.told['notes']}".lower():
         return "the benchmark did not wait for the device"
     return ""
 
 
-def fields(line, names):
-    return tuple(line[name] for name in names)
+def fields(row, names):
+    return tuple(row.told[name] for name in names)
 
 
-def too_fast(row):
-    load = row.args["load"]
-    dtype = row.args["dtype"]
-    done = (3 if row.args["training"] else 1) * load.product_flops
-    done /= WINOGRAD if dtype == "float32" else 1
-    judge = hardware.judge(flops=done, seconds=row.seconds, accelerator=row.chip, dtype=dtype)
-    return judge.verdict == "impossible"
-
-
-def stands_still(row, other, told):
-    larger = float(told[row.id]["batch_per_chip"]) / float(told[other.id]["batch_per_chip"])
-    of = step_time.terms(chip=row.chip, **row.args)
-    needed = of["compute"] + of["memory"]
-    return larger >= MORE and row.seconds < GROWS * other.seconds and needed > row.seconds / 2
-
-
-def forecasts(rows):
-    """Each row with its forecast in seconds."""
-    return list(zip(rows, tool.expected(rows), strict=True))
-
-
-def held(row, seconds):
-    """Whether what was measured lies in the interval of its forecast."""
-    low, high = step_time.interval(row.chip, seconds)
-    return low <= row.seconds <= high
+def stands_still(row, other):
+    batch = float(row.told["batch_per_chip"])
+    if batch < MORE * float(other.told["batch_per_chip"]):
+        return False
+    terms = step_time.terms(**row.args)
+    needed = terms["compute"] + terms["memory"]
+    return row.seconds < GROWS * other.seconds and needed > row.seconds / 2
 
 
 def score(rows):
     """How near the forecasts of some rows are, as a column of the page."""
-    both = forecasts(rows)
-    ratios = np.array([seconds / row.seconds for row, seconds in both])
-    inside = np.array([held(row, seconds) for row, seconds in both])
-    sources = np.array([row.source for row in rows])
-    each = [inside[sources == name] for name in sorted(set(sources))]
-    low, high = np.quantile(drawn(each), [0.025, 0.975])
+    by_source = defaultdict(list)
+    for row in rows:
+        by_source[row.source].append(row.held)
+    each = [by_source[name] for name in sorted(by_source)]
+    low, high = ends(each)
+    ratios = np.array([row.ratio for row in rows])
+    error = np.median(abs(ratios - 1))
+    near = abs(np.log(ratios)) <= math.log(2)
+    inside = np.mean([row.held for row in rows])
+    alike = np.mean([np.mean(own) for own in each])
     return {
         "rows": f"{len(rows)} of {len(each)} sources",
-        "median error": f"{np.median(abs(ratios - 1)):.0%}",
-        "within a factor of 2": f"{(abs(np.log(ratios)) <= math.log(2)).mean():.0%}",
-        "rows in their interval": f"{inside.mean():.0%} ({low:.0%} to {high:.0%})",
-        "the same, sources alike": f"{np.mean([own.mean() for own in each]):.0%}",
+        "median error": f"{error:.0%}",
+        "within a factor of 2": f"{near.mean():.0%}",
+        "rows in their interval": f"{inside:.0%} ({low:.0%} to {high:.0%})",
+        "the same, sources alike": f"{alike:.0%}",
     }
 
 
-def drawn(each):
-    """The share of rows in their interval, of sources that are drawn anew."""
+def ends(each):
+    """Where the share of rows in their interval lies, 95 %, with sources drawn anew."""
     dice = np.random.default_rng(0)
-    draws = np.array([dice.choice(len(each), len(each)) for _ in range(DRAWS)])
-    inside = np.array([own.sum() for own in each])
-    count = np.array([len(own) for own in each])
-    return inside[draws].sum(axis=1) / count[draws].sum(axis=1)
+    shares = []
+    for _ in range(DRAWS):
+        draw = dice.choice(len(each), len(each))
+        held = [row for source in draw for row in each[source]]
+        shares.append(np.mean(held))
+    return np.quantile(shares, [0.025, 0.975])
 
 
-def pairs(rows, told):
+def pairs(rows):
     """The same for two chips, of different silicon, on the same work."""
     groups = defaultdict(list)
-    for row, seconds in forecasts(rows):
+    for row in rows:
         bits = "16" in row.args["dtype"]
-        groups[fields(told[row.id], [*WORK, "batch_per_chip"]), bits].append((row, seconds))
-    ratios = []
+        groups[fields(row, [*WORK, "batch_per_chip"]), bits].append(row)
+    measured = []
+    said = []
     for group in groups.values():
-        for (one, said), (other, said_of_other) in itertools.combinations(group, 2):
-            measured = one.seconds / other.seconds
-            if one.chip.peak_fp32_tflops == other.chip.peak_fp32_tflops:
-                continue
-            way = 1 if measured > 1 else -1
-            ratios.append((measured**way, (said / said_of_other) ** way))
-    measured, said = np.transpose(ratios)
+        for two in itertools.combinations(group, 2):
+            fast, slow = sorted(two, key=lambda row: row.seconds)
+            if fast.chip.peak_fp32_tflops != slow.chip.peak_fp32_tflops:
+                measured.append(slow.seconds / fast.seconds)
+                said.append(slow.forecast / fast.forecast)
+    measured = np.array(measured)
+    said = np.array(said)
+    right = said > 1
     twice = (measured >= 2) == (said >= 2)
-    near = (said / measured <= 1.4) & (measured / said <= 1.4)
+    near = abs(np.log(said / measured)) <= math.log(1.4)
     return {
-        "pairs of chips": str(len(ratios)),
-        "the faster one right": f"{(said > 1).mean():.0%}",
+        "pairs of chips": str(len(said)),
+        "the faster one right": f"{right.mean():.0%}",
         "at least twice as fast, or not, right": f"{twice.mean():.0%}",
         "ratio within 1.4 times and over": f"{near.mean():.0%}",
     }
 
 
-def how(row, told):
+def how(row):
     """Training, or inference as a framework runs it or by an engine that fuses a whole network."""
     if row.args["training"]:
-        return "training"
-    of = told[row.id]
-    by_engine = any(engine in of["framework"] for engine in ENGINES)
-    return "engine" if by_engine and of["execution"] == "compiled" else "framework"
+        return KINDS[0]
+    for engine in ENGINES:
+        if engine in row.told["framework"] and row.told["execution"] == "compiled":
+            return KINDS[2]
+    return KINDS[1]
 
 
-def small_keras(rows, told):
+def small_keras(rows):
     """The trainings of Keras's own small examples."""
-    return [row for row in rows if SMALL in told[row.id]["model"]]
+    return [row for row in rows if SMALL in row.told["model"]]
 
 
-def light(rows, told):
+def light(rows):
     """The trainings of models with little arithmetic for an example."""
-    training = [row for row in rows if row.args["training"]]
-    return [row for row in training if float(told[row.id]["gmac_example"]) < LIGHT]
+    found = []
+    for row in rows:
+        if row.args["training"] and float(row.told["gmac_example"]) < LIGHT:
+            found.append(row)
+    return found
 
 
-def on_jax(rows, told):
+def on_jax(rows):
     """The rows of JAX, or of Keras on JAX, whatever they time."""
-    return [row for row in rows if any(name in told[row.id]["framework"] for name in ON_JAX)]
-
-
-def worst(rows, told, most=10):
-    """Forecast over measured, furthest first, and what the source says of the row."""
-    ratios = [(seconds / row.seconds, row.id) for row, seconds in forecasts(rows)]
-    names = "source", "chip", "model", "mode", "precision", "batch_per_chip", "execution"
-    furthest = sorted(ratios, key=lambda pair: -abs(math.log(pair[0])))[:most]
-    return [
-        (f"{ratio:.2f}", name, ", ".join(fields(told[name], names))) for ratio, name in furthest
-    ]
+    return [row for row in rows if ON_JAX.search(row.told["framework"])]

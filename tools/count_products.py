@@ -25,7 +25,7 @@ os.environ["LIBTPU_INIT_ARGS"] = (
 )
 
 
-def count(chip: str, m: int, k: int, n: int) -> dict:
+def count(chip, m, k, n):
     """Compile a product of (m, k) and (k, n) in bfloat16, and count."""
     import jax
     from jax.experimental import topologies
@@ -39,25 +39,19 @@ def count(chip: str, m: int, k: int, n: int) -> dict:
     shapes = [jax.ShapeDtypeStruct(shape, "bfloat16") for shape in ((m, k), (k, n))]
     shutil.rmtree(DUMP, ignore_errors=True)
     text = product.lower(*shapes).compile().as_text()
-    # the compiler writes about 2**63 where it has no estimate
-    estimates = map(int, re.findall(r'"estimated_cycles":"(\d+)"', text))
+    instructions = 0
+    for file in DUMP.glob("*final_bundles*"):
+        if "schedule" not in file.name:
+            instructions += len(re.findall(r"\bvmatmul\b", file.read_text()))
+    cycles = 0
+    for estimate in re.findall(r'"estimated_cycles":"(\d+)"', text):
+        if int(estimate) < 2**62:  # it writes about 2**63 where it has none
+            cycles += int(estimate)
     # inputs and output, with their layout
     layout = re.search(r"entry_computation_layout=\{\((.*?)\)->(.*?)\}\n", text + "\n")
-    return {
-        "chip": chip,
-        "m": m,
-        "k": k,
-        "n": n,
-        "instructions": instructions(),
-        "estimated_cycles": sum(cycles for cycles in estimates if cycles < 2**62),
-        "arrays": re.findall(r"\w+\[[\d,]+\]\{[^}]*\}", layout[0]),
-    }
-
-
-def instructions() -> int:
-    """How often the bundles that were written down feed the matrix unit."""
-    files = [file for file in DUMP.glob("*final_bundles*") if "schedule" not in file.name]
-    return sum(len(re.findall(r"\bvmatmul\b", file.read_text())) for file in files)
+    arrays = re.findall(r"\w+\[[\d,]+\]\{[^}]*\}", layout[0])
+    found = {"chip": chip, "m": m, "k": k, "n": n, "instructions": instructions}
+    return found | {"estimated_cycles": cycles, "arrays": arrays}
 
 
 if __name__ == "__main__":

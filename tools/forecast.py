@@ -8,9 +8,10 @@ network asks for: billion multiplications, million numbers made and million para
 import csv
 import json
 import math
-from collections import Counter, namedtuple
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -44,7 +45,6 @@ DTYPES = {
     "amp16": "float16",
     "bf16": "bfloat16",
 }
-Row = namedtuple("Row", "id chip args seconds source harness")
 
 
 def table(path, key):
@@ -54,37 +54,42 @@ def table(path, key):
 
 
 def read(path):
-    """The rows of a file that were measured on GPUs, and all that is told of each, by its id."""
+    """The rows of a file that were measured on GPUs, as the forecast takes them."""
     origins = table(HERE / "origins.csv", "origin")
     nets = table(HERE / "nets.csv", "net")
     chips = {chip.name: chip for chip in hardware.load() if chip.kind == "GPU"}
-    told = {}
-    for name, line in table(path, "id").items():
+    rows = []
+    for line in table(path, "id").values():
         if line["chip"] in chips:
-            told[name] = origins[line["origin"]] | nets[line["net"]] | line
-    return [row_of(line, chips[line["chip"]]) for line in told.values()], told
+            told = origins[line["origin"]] | nets[line["net"]] | line
+            rows.append(row_of(told, chips[line["chip"]]))
+    return rows
 
 
 def row_of(line, chip):
-    """A row, as the forecast takes it."""
+    """A row with all that is told of it, and what the forecast asks for."""
     gmac, mact, mparam, operations, layers = (float(line[name]) for name in COUNTS)
     batch = float(line["batch_per_chip"])
-    load = step_time.Load(
-        2e9 * gmac * batch, 1e6 * mact * batch, 1e6 * mparam, operations, examples=round(batch)
-    )
+    flops = 2e9 * gmac * batch
+    made = 1e6 * mact * batch
+    load = step_time.Load(flops, made, 1e6 * mparam, operations, examples=round(batch))
     precision = line["precision"]
     if precision == "fp32c":  # TF32 in convolutions, and these bring normalisations along
         precision = "tf32" if operations > 2.2 * layers else "fp32"
-    args = {"load": load, "dtype": DTYPES[precision], "training": line["mode"] == "train"}
+    args = {"load": load, "chip": chip, "dtype": DTYPES[precision]}
+    args["training"] = line["mode"] == "train"
     args["casts"] = precision == "amp16" and line["execution"] == "eager"
-    source = line["source"]
-    harness = source, line["framework"]
-    return Row(line["id"], chip, args, float(line["step_ms"]) / 1e3, source, harness)
+    seconds = float(line["step_ms"]) / 1e3
+    return SimpleNamespace(told=line, source=line["source"], chip=chip, args=args, seconds=seconds)
 
 
 def expected(rows, constants=None):
     """The seconds that are forecast of each row."""
-    return [sum(step_time.terms(chip=r.chip, constants=constants, **r.args).values()) for r in rows]
+    found = []
+    for row in rows:
+        terms = step_time.terms(constants=constants, **row.args)
+        found.append(sum(terms.values()))
+    return found
 
 
 def fit(rows):
@@ -93,10 +98,12 @@ def fit(rows):
 
     begin, spread = np.transpose([*START.values()])
     begin = np.log(begin)
-    count = Counter(row.harness for row in rows)  # its rows go together: they weigh their root
-    weight = np.array([count[row.harness] ** -0.5 for row in rows])
-
     measured = np.log([row.seconds for row in rows])
+    # The rows of a harness go together: they weigh their root.
+    harness = [(row.source, row.told["framework"]) for row in rows]
+    count = Counter(harness)
+    weight = np.array([count[name] ** -0.5 for name in harness])
+    weight = np.sqrt(weight / weight.mean())
 
     def named(x):
         return dict(zip(START, np.exp(x), strict=True))
@@ -105,40 +112,36 @@ def fit(rows):
         off = (np.log(expected(rows, named(x))) - measured) / BEND
         bent = BEND * np.sqrt(2 * (np.sqrt(1 + off**2) - 1))  # grows like the root, far out
         held = HOLD * math.sqrt(len(rows)) * (x - begin) / spread
-        return np.concatenate([np.sqrt(weight / weight.mean()) * bent, held])
+        return np.concatenate([weight * bent, held])
 
     return named(least_squares(residuals, begin).x)
 
 
-def left_out(rows, groups):
-    """Each row, and what constants of the rows that share none of its groups say of it."""
-    found = []
+def width(rows, groups):
+    """The factor within which 9 of 10 rows lie of a forecast that was fitted without their kind.
+
+    Rows weigh alike, or sources do: the wider one. `groups` gives what a row has in common with
+    others; those that share any of it are left out with it.
+    """
+    off = []
+    weights = []
+    count = Counter(row.source for row in rows)
     for name in sorted(set(map(groups, rows))):
         own = [row for row in rows if groups(row) == name]
         rest = [row for row in rows if not {*groups(row)} & {*name}]
-        found += zip(own, expected(own, fit(rest)), strict=True)
-    return found
-
-
-def width(found):
-    """The factor within which 9 of 10 of them lie, rows alike or sources alike: the wider one."""
-    off = [abs(math.log(seconds / row.seconds)) for row, seconds in found]
-    count = Counter(row.source for row, _ in found)
-    alike = [1 / count[row.source] for row, _ in found]
-    return math.exp(max(ninth(off), ninth(off, weights=alike)))
-
-
-def ninth(off, **weights):
-    """What 9 of 10 numbers do not exceed."""
-    return np.quantile(off, 0.9, method="inverted_cdf", **weights)
+        for row, seconds in zip(own, expected(own, fit(rest)), strict=True):
+            off.append(abs(math.log(seconds / row.seconds)))
+            weights.append(1 / count[row.source])
+    rows_alike = np.quantile(off, 0.9, method="inverted_cdf")
+    sources_alike = np.quantile(off, 0.9, method="inverted_cdf", weights=weights)
+    return math.exp(max(rows_alike, sources_alike))
 
 
 def constants():
     """What accel_helpers/data/forecast.toml says."""
-    rows, _ = read(PUBLISHED)
-    apart = left_out(rows, lambda row: (row.source,))
-    new = left_out(rows, lambda row: (row.source, row.chip.peak_fp32_tflops))
-    large = [pair for pair in apart if pair[0].args["training"]]
+    rows = read(PUBLISHED)
+    apart = width(rows, lambda row: (row.source,))
+    new = width(rows, lambda row: (row.source, row.chip.peak_fp32_tflops))
     found = "".join(f"{name} = {value:.4g}\n" for name, value in fit(rows).items())
     return f"""\
 # Made by `python -m tools.forecast --fit` from tools/published.csv; never by hand.
@@ -148,10 +151,9 @@ sources = {json.dumps(sorted({row.source for row in rows}))}
 chips = {json.dumps(sorted({row.chip.name for row in rows}))}
 # Within the forecast times and over this lie 9 of 10 rows of a source that was left out.
 # 8 of 10 are promised: sources differ more than the rows of three of them can show.
-# (Training on large cards, the one kind with three sources, alone: {width(large):.3g}.)
-width = {width(apart):.3g}
+width = {apart:.3g}
 # the same where all rows of the chip were left out, too
-width_of_new_chips = {max(width(apart), width(new)):.3g}
+width_of_new_chips = {max(apart, new):.3g}
 [constants]
 {found}"""
 

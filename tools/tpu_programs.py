@@ -1,17 +1,17 @@
-"""Makes the stored answers of the TPU compiler, or checks them against a fresh compile.
+"""Makes the stored answers of the TPU compiler.
 
-    python tools/tpu_programs.py                      writes accel_helpers/course/tpu_programs/
-    python tools/tpu_programs.py --check [NAME ...]    says what differs, and leaves with 1
+    python tools/tpu_programs.py FOLDER [NAME ...]    all of them, or those of these names
+
+FOLDER is accel_helpers/course/tpu_programs, where git then shows what has changed. What a program
+is must come out the same: whether it compiles and fits, its operations, its exchanges. What the
+compiler makes of it may move a little with Keras and JAX.
 
 The steps are compiled by the library's own child, and again by `tpu_report.py` for what the
-compiler says of cycles and arrays. What a program is must come out the same: whether it compiles
-and fits, its operations, its instructions. What the compiler makes of it may move a little with
-Keras and JAX, and is held to a tenth.
+compiler says of cycles and arrays.
 """
 
-import argparse
+import itertools
 import json
-import math
 import os
 import subprocess
 import sys
@@ -20,17 +20,9 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-DATA = ROOT / "accel_helpers" / "course" / "tpu_programs"
-COUNTER = Path(__file__).with_name("count_products.py")
-REPORT = Path(__file__).with_name("tpu_report.py")
+HERE = Path(__file__).resolve().parent
 CHIPS = ("v5e", "v6e")
-TOLERANCE = 0.10  # how far the compiler's own figures may lie apart
 SECONDS = 600  # for one compile, and for counting all products
-# Fields of an answer that must be the same, and those that may move a little.
-EXACT = ("batch_size", "policy", "verdict", "flops", "largest_batch", "collectives")
-NEAR = ("peak_memory", "needed", "logical_bytes", "padded_bytes")
-
 # The single products that lesson 06 speaks of: chip, m, k, n. Some have one side 10 wide, as it is
 # written and turned around; some many rows, where only the estimate is of use.
 SQUARES = (64, 100, 127, 128, 129, 192, 256, 257)
@@ -79,7 +71,7 @@ def shakespeare():
         ]
     )
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile(keras.optimizers.Adam(0.005), loss, metrics=["accuracy"], jit_compile=True)
+    model.compile("adam", loss, metrics=["accuracy"])
     return model
 
 
@@ -95,22 +87,11 @@ def resnet50(policy):
     return model
 
 
-def make(names):
-    """Compile what goes into the files of these names, all without any; give each file's rows."""
-    if not names or "products" in names:
-        yield "products", _count_products()
-    for name, (make_model, *how) in steps().items():
-        for chip in CHIPS:
-            if not names or f"{name}-{chip}" in names:
-                yield f"{name}-{chip}", _compiled(name, make_model(), chip, *how)
-
-
-def _compiled(name, model, chip, batch_size, chips=1, thorough=False):
+def compiled(name, model, chip, batch_size, chips=1, thorough=False):
     """The compiler's answer for a step, under the step's own name, with all that it says."""
     import keras
 
-    from accel_helpers.tpu import child, compiler
-    from accel_helpers.tpu.environment import PINS
+    from accel_helpers.tpu import child, compiler, environment
 
     found = compiler.compile_training_step(model, batch_size, chip, chips=chips, seconds=SECONDS)
     job = {
@@ -121,17 +102,17 @@ def _compiled(name, model, chip, batch_size, chips=1, thorough=False):
         "thorough": thorough,
         "beside": str(Path(child.__file__).parent),
     }
-    said = compiler.ask(model, job, SECONDS, script=str(REPORT))
+    said = compiler.ask(model, job, SECONDS, script=str(HERE / "tpu_report.py"))
     if why := found.why or said.get("why"):
         raise SystemExit(f"{name} for {chip}: {why}")
     answer = {**asdict(found), **said, "name": name}
-    answer["more"] = list(_more_rows(answer, answer.pop("moved", None)))
-    answer["versions"] = f"jax {PINS['jax']}, libtpu {PINS['libtpu']}"
+    answer["more"] = list(rows_of(answer, answer.pop("moved", None)))
+    answer["versions"] = "jax {jax}, libtpu {libtpu}".format(**environment.PINS)
     answer["made_by"] = f"the saved model, loaded by keras {keras.__version__}"
     return {field: value for field, value in answer.items() if value not in (None, "", (), [])}
 
 
-def _more_rows(answer, moved):
+def rows_of(answer, moved):
     """The rows of the card that only a stored answer has, each as (label, text)."""
     import tpu_report
 
@@ -143,7 +124,8 @@ def _more_rows(answer, moved):
         yield "bytes", f"{format_bytes(moved)} read and written{each}, as the compiler counts"
         yield "intensity", f"{answer['flops'] / chips / moved:.3g} operations for each byte"
     if answer["padded_bytes"]:
-        given, padded = (format_bytes(answer[field]) for field in ("logical_bytes", "padded_bytes"))
+        given = format_bytes(answer["logical_bytes"])
+        padded = format_bytes(answer["padded_bytes"])
         yield "padding", f"{given} given to the step take {padded} on the chip"
     first = answer["largest"][0]
     text = f"{format_bytes(first['bytes'])}: {first['operation']}, {first['array']}"
@@ -155,69 +137,44 @@ def _more_rows(answer, moved):
         size = format_bytes(found["bytes"])
         yield "between chips", f"{found['kind']} of {found['arrays']} arrays, {size} on each chip"
     if answer["cycles"]:
-        total = sum(cycles for _, cycles in answer["cycles"])
+        total = sum(dict(answer["cycles"]).values())
         layer, most = answer["cycles"][0]
-        share = f"{100 * most / total:.0f} % of them in {layer}"
-        yield "estimate", f"{format_count(total)} clock cycles, {share}"
+        share = 100 * most / total
+        text = f"{format_count(total)} clock cycles, {share:.0f} % of them in {layer}"
+        yield "estimate", text
 
 
-def _count_products():
+def count_products():
     """What the compiler makes of the single products, by `count_products.py` beside it."""
     from accel_helpers.tpu import environment
 
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "products.json").write_text(json.dumps(PRODUCTS))
-        command, variables = environment.status().command(str(COUNTER), folder, scratch=folder)
+        place = Path(folder)
+        (place / "products.json").write_text(json.dumps(PRODUCTS))
+        script = str(HERE / "count_products.py")
+        command, variables = environment.status().command(script, folder, scratch=folder)
         subprocess.run(command, env=variables, check=True, timeout=SECONDS)
-        return json.loads(Path(folder, "counted.json").read_text())
+        return json.loads((place / "counted.json").read_text())
 
 
-def _text(rows):
-    """JSON with a row, or a field, on each line."""
-    if isinstance(rows, list):
-        return "[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n"
-    lines = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in rows.items()]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
-def differences(old, new):
-    """Name the figures of a stored answer that are no longer what the compiler says."""
-    found = [name for name in EXACT if old.get(name) != new.get(name)]
-    # Of arrays of one size it is chance which come first, and what of them is named.
-    stored, arrays = (sorted(row["array"] for row in each["largest"]) for each in (old, new))
-    if stored != arrays:
-        found.append("largest")
-    before, after = _moving(old), _moving(new)
-    for name in before | after:
-        if not math.isclose(before.get(name) or 0, after.get(name) or 0, rel_tol=TOLERANCE):
-            found.append(name)
-    return found
-
-
-def _moving(answer):
-    return {name: answer.get(name) for name in NEAR} | dict(answer.get("cycles", []))
-
-
-def main(argv=None):
-    """Write the stored answers, or check them; the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--check", nargs="*", metavar="NAME", help="compare, and write nothing")
-    names = parser.parse_args(argv).check
-    failed = 0
-    for name, rows in make(names):
-        file = DATA / f"{name}.json"
-        if names is None:
-            file.write_text(_text(rows))
-            continue
-        # As it is read back: a file knows no tuples.
-        old, new = json.loads(file.read_text()), json.loads(_text(rows))
-        found = ["rows"] * (old != new) if name == "products" else differences(old, new)
-        failed = failed or int(bool(found))
-        print(f"{name}: {', '.join(found) or 'nothing'} differs from what is stored", flush=True)
-    return failed
+def main(folder, *names):
+    """Write the stored answers of these names into a folder, all of them without any."""
+    place = Path(folder)
+    if not names or "products" in names:
+        rows = map(json.dumps, count_products())
+        text = ",\n".join(rows)
+        (place / "products.json").write_text(f"[\n{text}\n]\n")
+    for (step, (make_model, *how)), chip in itertools.product(steps().items(), CHIPS):
+        name = f"{step}-{chip}"
+        if not names or name in names:
+            answer = compiled(step, make_model(), chip, *how)
+            # a field on each line
+            lines = [f"{json.dumps(field)}: {json.dumps(answer[field])}" for field in answer]
+            text = ",\n".join(lines)
+            (place / f"{name}.json").write_text(f"{{\n{text}\n}}\n")
 
 
 if __name__ == "__main__":
     os.environ["KERAS_BACKEND"] = "jax"
-    sys.path.insert(0, str(ROOT))
-    sys.exit(main())
+    sys.path.insert(0, str(HERE.parent))
+    main(*sys.argv[1:])
