@@ -19,6 +19,7 @@ TOLD = tomllib.loads(Path(__file__).with_name("chips.toml").read_text("utf-8"))
 def test_a_row_has_sources_and_its_figures_fit_together(told):
     row = ROWS[told["name"]]
     assert "https://" in told["source"]
+    assert told["confidence"] in ("high", "medium", "low")
     figures = {name: value for name, value in vars(row).items() if isinstance(value, float)}
     assert {*row.less_sure} <= {*figures}
     assert ("on_chip_mib" in figures) == bool(told["on_chip_source"])
@@ -49,7 +50,9 @@ def test_a_rate_is_judged_by_the_path_that_the_hardware_takes():
 
 def test_what_the_sheet_says_is_plausible_and_so_is_a_little_more():
     # Clocks boost, and sources differ: nobody is accused for that.
-    for row in load()[:-1]:
+    for row in load():
+        if row.kind == "CPU":
+            continue
         for factor in (0.01, 1, MARGIN * 0.999):
             given = {"seconds": 1 / factor, "accelerator": row}
             answers = [judge(bytes_moved=1e9 * row.mem_bw_gb_s, **given)]

@@ -12,7 +12,7 @@ import stamp
 
 
 def texts(course):
-    return {path: path.read_text("utf-8") for path in course.rglob("*.*") if path.is_file()}
+    return {path: path.read_bytes() for path in course.rglob("*.*") if path.is_file()}
 
 
 def test_everything_is_stamped_and_can_be_stamped_anew_and_unstamped(tmp_path):

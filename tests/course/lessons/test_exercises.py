@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from accel_helpers.course.checks import FunctionCheck
+from accel_helpers.course.checks import FunctionCheck, WordCheck
 from accel_helpers.course.lessons import exercises, lesson_11
 from accel_helpers.course.lessons.lesson_03 import Benchmark
 
@@ -84,7 +84,7 @@ def test_each_exercise_has_a_stub_that_is_told_to_be_empty_and_a_solution_that_p
         assert "Hint:" in said
     for asked, said in cells("solution"):
         solutions += asked
-        assert said.count("Right.") == len(asked)
+        assert said.count("Right.") == len(asked), f"print each check of a solution: {asked}"
         assert "Not yet." not in said
     assert sorted(stubs) == sorted(EXERCISES)
     assert sorted(solutions) == sorted(EXERCISES)
@@ -103,6 +103,14 @@ def test_the_truth_passes_and_each_slip_hears_what_it_is(exercise):
         assert not result.ok, str(result)
         assert message in result.message, str(result)
         assert result.hint == hint, str(result)
+
+
+def test_a_slip_of_words_is_of_a_place_and_a_choice_that_are_there():
+    for exercise, check in EXERCISES.items():
+        if isinstance(check, WordCheck):
+            keys, choices = zip(*check.slips, strict=True)
+            assert {*keys} <= {*check.truth}, exercise
+            assert {*choices} <= {"", *check.allowed}, exercise
 
 
 def test_a_right_answer_passes_in_other_forms_too():
