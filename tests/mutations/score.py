@@ -45,16 +45,21 @@ def first_failing(copy: Path, tests: list[str]) -> str:
 
 def score(copy: Path, fault: dict, last: str) -> str:
     """Return a test that sees a fault, or nothing; `last` saw it last time."""
-    room = Path(fault["file"]).parts[1]
+    file = fault["file"]
+    _, room, *_ = Path(file).parts
     plant(copy, fault)
     seen = ""
-    for tests in ([last], [f"tests/{room}"], []):
-        is_there = all((copy / test.partition("::")[0]).exists() for test in tests)
-        if is_there and not seen:
-            seen = first_failing(copy, tests)
-    shutil.copy2(ROOT / fault["file"], copy / fault["file"])
+    if last:
+        seen = first_failing(copy, [last])
+    if not seen:
+        seen = first_failing(copy, [f"tests/{room}"])
+    if not seen:
+        seen = first_failing(copy, [])
+    shutil.copy2(ROOT / file, copy / file)
     # what fails without the fault, too, does not see it
-    return "" if seen and first_failing(copy, [seen]) else seen
+    if seen and first_failing(copy, [seen]):
+        return ""
+    return seen
 
 
 def main(chosen: list[str]) -> None:
@@ -67,8 +72,9 @@ def main(chosen: list[str]) -> None:
         (copy / ".venv").symlink_to(ROOT / ".venv")
         for number, fault in faults:
             if (not chosen or str(number) in chosen) and "gone" not in fault:
-                stored[str(number)] = score(copy, fault, stored.get(str(number)) or "none")
-                print(number, fault["file"], stored[str(number)] or "NOT SEEN", flush=True)
+                seen = score(copy, fault, stored.get(str(number), ""))
+                print(number, fault["file"], seen or "NOT SEEN", flush=True)
+                stored[str(number)] = seen
                 RESULTS.write_text(json.dumps(stored, indent=1) + "\n")
 
 
