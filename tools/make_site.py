@@ -99,10 +99,13 @@ def stage(folder, out):
 def build(out):
     """Build the site; give another status than 0 where Sphinx found something."""
     with tempfile.TemporaryDirectory() as work:
-        source, trees = Path(work, "source"), Path(work, "trees")
+        source, made = Path(work, "source"), Path(work, "made")
         stage(source, out)
-        how = ["-q", "-W", "--keep-going", f"-c{ROOT}/docs", f"-d{trees}"]
-        return build_main([*how, str(source), str(out)])
+        how = ["-q", "-W", "--keep-going", f"-c{ROOT}/docs", f"-d{work}/trees"]
+        status = build_main([*how, str(source), str(made)])
+        # myst-nb leaves a folder beside the pages
+        shutil.copytree(made, out, dirs_exist_ok=True)
+        return status
 
 
 if __name__ == "__main__":
