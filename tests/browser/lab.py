@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 import kernel  # of tools
+import nbformat
 import template  # of tools
 from playwright.sync_api import Error, expect
 
@@ -40,8 +41,8 @@ class Lesson:
     """A notebook that is open in a page; `asked` are the addresses elsewhere that it asked for."""
 
     def __init__(self, page, file):
-        self.page, self.file, self.asked = page, file, []
-        self.cells = json.loads(file.read_text("utf-8"))["cells"]
+        self.page, self.asked = page, []
+        self.cells = nbformat.read(file, as_version=4).cells
         page.set_default_timeout(0)  # a machine that is busy may take its time; pytest has a limit
         page.route(ELSEWHERE, self._refuse)
         page.on("dialog", lambda dialog: dialog.accept())  # "leave this page?"
@@ -58,11 +59,11 @@ class Lesson:
 
     def cell(self, code):
         """Give the one code cell that holds a piece of code."""
-        (place,) = (
-            number
-            for number, cell in enumerate(self.cells)
-            if cell["cell_type"] == "code" and code in "".join(cell["source"])
-        )
+        places = []
+        for place, cell in enumerate(self.cells):
+            if cell.cell_type == "code" and code in cell.source:
+                places.append(place)
+        (place,) = places
         return self.page.locator(".jp-Notebook .jp-Cell").nth(place)
 
     def run_all(self):

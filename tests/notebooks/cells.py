@@ -8,14 +8,14 @@ import json
 import re
 from pathlib import Path
 
-import nbformat
+import lesson
 
 import accel_helpers as ah
 from accel_helpers.measure.measurement import Measurement
 
 HERE = Path(__file__).parent
-PATHS = {p.name[:2]: p for p in sorted((HERE.parents[1] / "notebooks").glob("[0-9]*.ipynb"))}
-NOTEBOOKS = {number: nbformat.read(path, as_version=4) for number, path in PATHS.items()}
+PATHS = {path.name[:2]: path for path in lesson.chosen([])}
+NOTEBOOKS = {number: lesson.parse(lesson.read(path)) for number, path in PATHS.items()}
 SETS = {
     "faster": ("tensorflow_a", "jax"),
     "no measurable difference": ("tensorflow_a", "tensorflow_b"),
@@ -26,8 +26,8 @@ SETS = {
 def cells(number, words="", *, kind="code", tag=None):
     found = []
     for cell in NOTEBOOKS[number].cells:
-        is_tagged = tag is None or tag in cell.metadata.get("tags", ())
-        if cell.cell_type == kind and words in cell.source and is_tagged:
+        is_tagged = not tag or tag in lesson.tags(cell)
+        if is_tagged and cell.cell_type == kind and words in cell.source:
             found.append(cell)
     return found
 
@@ -38,22 +38,27 @@ def the_cell(number, words, **of):
 
 
 def printed(cell):
-    return "".join(output.get("text", "") for output in cell.outputs)
+    texts = [output.get("text", "") for output in cell.outputs]
+    return "".join(texts)
 
 
 def prose(number):
-    return "\n".join(cell.source for cell in cells(number, kind="markdown"))
+    texts = [cell.source for cell in cells(number, kind="markdown")]
+    return "\n\n".join(texts)
 
 
 def figures(number, term):
     """The numbers in those paragraphs of a lesson that name a term, however they are worded."""
-    paragraphs = [text for text in prose(number).split("\n\n") if term in text]
-    text = re.sub(r"\]\([^)]*\)", "]", "\n".join(paragraphs))  # an address is no claim
-    return set(re.findall(r"(?<!\w)(?:\d[\d.,]*\d|\d)", text))
+    text = re.sub(r"\]\([^)]*\)", "]", prose(number))  # an address is no claim
+    found = set()
+    for paragraph in text.split("\n\n"):
+        if term in paragraph:
+            found.update(re.findall(r"(?<!\w)(?:\d[\d.,]*\d|\d)", paragraph))
+    return found
 
 
 def recorded(run):
-    found = json.loads((HERE / "recorded" / f"{run}.json").read_text("utf-8"))
+    found = json.loads(lesson.read(HERE / "recorded" / f"{run}.json"))
     return Measurement.from_samples(found["samples"], first_call=found["first_call"])
 
 

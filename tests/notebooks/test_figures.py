@@ -13,39 +13,43 @@ from accel_helpers.worth import step_time
 
 CHIPS = "T4", "v5e", "A100-SXM4-40GB", "v6e", "H100-SXM5-80GB"
 T4, V5E, A100, V6E, H100 = map(hardware.match, CHIPS)
-BANDWIDTH = f"{T4.mem_bw_gb_s:.0f}"
+
+
+def tells(number, term, *values, digits=0):
+    """Whether a lesson gives the rounded values where it names a term."""
+    rounded = {f"{value:.{digits}f}" for value in values}
+    return rounded <= figures(number, term)
 
 
 def test_lesson_04_tells_what_the_compiler_said():
     half, large = stored_step("resnet50"), stored_step("resnet50-large")
     full, refused = stored_step("resnet50-float32"), stored_step("resnet50-float32-large")
-    peaks = figures("04", "ResNet-50 step")
-    assert f"{half.peak_memory / 1e9:.1f}" in peaks
-    assert f"{full.peak_memory / 1e9:.1f}" in peaks
+    peaks = half.peak_memory / 1e9, full.peak_memory / 1e9
+    assert tells("04", "ResNet-50 step", *peaks, digits=1)
     assert 2 * half.padded_bytes < half.peak_memory  # the answer that is revealed
-    batches = figures("04", f"`{large.policy}`")
-    assert str(large.largest_batch) in batches
-    assert str(refused.largest_batch) in batches
-    assert f"{large.memory / 1e9:.1f}" in figures("04", "GiB")
-    assert f"{large.versions}" in prose("04")
-    assert stored_step("resnet50-large", "v6e").verdict == "fits"
-    assert stored_step("resnet50-float32-large", "v6e").verdict == "fits"
-    intensity = dict(stored_step("strategy").more)["intensity"]
-    assert intensity.partition(".")[0] in figures("04", "memory")
+    assert tells("04", f"`{large.policy}`", large.largest_batch, refused.largest_batch)
+    assert tells("04", "GiB", large.memory / 1e9, digits=1)
+    assert large.versions in prose("04")
+    assert large.verdict == refused.verdict == "too large"
+    for name in ("resnet50-large", "resnet50-float32-large"):
+        assert stored_step(name, "v6e").verdict == "fits"
+    rows = dict(stored_step("strategy").more)
+    intensity, _, _ = rows["intensity"].partition(".")
+    assert intensity in figures("04", "memory")
     assert 1e3 * V5E.peak_bf16_tflops_dense / V5E.mem_bw_gb_s == pytest.approx(240, abs=5)
 
 
 def test_lesson_05_calculates_with_what_is_published_and_fitted():
     score, fitted = step_time.score()["small_keras"], step_time.fitted().constants
-    assert {str(score["held"]), str(score["rows"])} <= figures("05", "published trainings")
+    assert tells("05", "published trainings", score["held"], score["rows"])
     by_hand = the_cell("05", "step_t4 =").source
     assert f"{T4.peak_fp32_tflops}e12" in by_hand
-    assert f"{BANDWIDTH}e9" in by_hand
+    assert f"{T4.mem_bw_gb_s:.0f}e9" in by_hand
     assert f"{fitted['passes_training']:.0f} * batch_size" in by_hand
     assert f"{1e6 * fitted['operation_training']:.0f}e-6" in by_hand
-    gains = figures("05", "H100 does")
-    assert f"{H100.peak_fp32_tflops / T4.peak_fp32_tflops:.0f}" in gains
-    assert f"{H100.mem_bw_gb_s / T4.mem_bw_gb_s:.0f}" in gains
+    faster = H100.peak_fp32_tflops / T4.peak_fp32_tflops
+    wider = H100.mem_bw_gb_s / T4.mem_bw_gb_s
+    assert tells("05", "H100 does", faster, wider)
 
 
 def test_lesson_06_tells_what_the_compiler_and_the_model_say_of_129():
@@ -53,16 +57,17 @@ def test_lesson_06_tells_what_the_compiler_and_the_model_say_of_129():
     longer = larger.estimated_cycles / smaller.estimated_cycles
     assert longer == pytest.approx(1.1, abs=0.02)  # "a tenth longer"
     unit = MatrixUnit(128, 128)
-    assert round(unit.cycles(129, 129, 129) / unit.cycles(128, 128, 128)) == 4
+    times = unit.cycles(129, 129, 129) / unit.cycles(128, 128, 128)
+    assert round(times) == 4
     assert places("06")["129"].answer == "about four times"
     for size in (256, 257):
         product = stored_product(size, size, size, "v6e")
-        assert str(product.instructions) in figures("06", "v6e")
+        assert tells("06", "v6e", product.instructions)
     narrow, padded = stored_step("width-100"), stored_step("width-128")
-    shares = figures("06", "From 100 to 128")
-    assert f"{100 * (padded.flops / narrow.flops - 1):.0f}" in shares
-    cycles = [dict(step.cycles)["hidden"] for step in (narrow, padded)]
-    assert f"{100 * (cycles[1] / cycles[0] - 1):.0f}" in shares
+    operations = padded.flops / narrow.flops
+    cycles = dict(padded.cycles)["hidden"] / dict(narrow.cycles)["hidden"]
+    gains = 100 * (operations - 1), 100 * (cycles - 1)
+    assert tells("06", "From 100 to 128", *gains)
 
 
 def test_the_peaks_in_lesson_06_are_those_of_the_table_of_chips():
@@ -74,10 +79,11 @@ def test_the_peaks_in_lesson_06_are_those_of_the_table_of_chips():
 
 
 def test_lesson_07_tells_a_t4_as_its_data_sheet_does():
-    ridge = f"{1e3 * T4.peak_fp32_tflops / T4.mem_bw_gb_s:.0f}"
-    in_half = f"{1e3 * T4.peak_fp16_tflops_dense / T4.mem_bw_gb_s:.0f}"
-    assert {ridge, f"{T4.peak_fp32_tflops:g}", BANDWIDTH} <= figures("07", "**ridge**")
-    assert in_half in figures("07", "*tensor cores*")
-    assert f"{1e9 * T4.mem_bw_gb_s / LINK:.0f}" in figures("07", "[PCIe]")
-    assert f"{1e6 * LAUNCH:.0f}" in figures("07", "pretend T4")
-    assert f"ridge at {ridge}," in printed(the_cell("07", "ridge at"))
+    ridge = 1e3 * T4.peak_fp32_tflops / T4.mem_bw_gb_s
+    in_half = 1e3 * T4.peak_fp16_tflops_dense / T4.mem_bw_gb_s
+    assert tells("07", "**ridge**", ridge, T4.mem_bw_gb_s)
+    assert tells("07", "**ridge**", T4.peak_fp32_tflops, digits=1)
+    assert tells("07", "*tensor cores*", in_half)
+    assert tells("07", "[PCIe]", 1e9 * T4.mem_bw_gb_s / LINK)
+    assert tells("07", "pretend T4", 1e6 * LAUNCH)
+    assert f"ridge at {ridge:.0f}," in printed(the_cell("07", "ridge at"))

@@ -8,7 +8,9 @@ import base64
 import pytest
 from cells import NOTEBOOKS, PATHS, cells, prose, the_cell
 
-ROOT = PATHS["00"].parents[1]
+WITH_TRUTHS = [number for number in PATHS if number not in ("00", "11")]
+PICTURE = PATHS["00"].parents[1] / "docs/pictures/is-it-worth-it.png"
+GPUS = dict.fromkeys(("01", "02", "03", "05", "07", "08"), "GPU")
 
 
 @pytest.mark.parametrize("number", PATHS)
@@ -18,7 +20,7 @@ def test_a_lesson_shows_its_quiz_and_stubs_that_do_not_pass(number):
         assert "Not yet." in str(stub.outputs)
 
 
-@pytest.mark.parametrize("number", [n for n in PATHS if n not in ("00", "11")])
+@pytest.mark.parametrize("number", WITH_TRUTHS)
 def test_beside_what_the_exams_material_answers_is_what_is_true_today_with_its_source(number):
     text = prose(number)
     _, *truths = text.split("<summary>What is true today")
@@ -30,12 +32,12 @@ def test_beside_what_the_exams_material_answers_is_what_is_true_today_with_its_s
 
 
 def test_the_runtime_of_each_lesson_is_asked_for_in_colab():
-    asked = {number: NOTEBOOKS[number].metadata.get("accelerator") for number in PATHS}
-    gpus = dict.fromkeys(("01", "02", "03", "05", "07", "08"), "GPU")
-    assert asked == dict.fromkeys(PATHS) | gpus | {"04": "TPU"}
+    runtimes = GPUS | {"04": "TPU"}
+    for number, notebook in NOTEBOOKS.items():
+        assert notebook.metadata.get("accelerator") == runtimes.get(number)
 
 
 def test_the_picture_of_the_readme_is_the_one_that_lesson_00_stores():
-    stored = the_cell("00", 'lesson.plot("answer")').outputs[0].data["image/png"]
-    picture = ROOT / "docs" / "pictures" / "is-it-worth-it.png"
-    assert picture.read_bytes() == base64.b64decode(stored)
+    (output,) = the_cell("00", 'lesson.plot("answer")').outputs
+    stored = base64.b64decode(output.data["image/png"])
+    assert PICTURE.read_bytes() == stored

@@ -44,17 +44,22 @@ def test_moodle_gets_every_question_option_and_feedback(folder, required):
         got = read[name]
         after = plain(got["globalFeedback"]["text"])
         assert plain(got["stem"]["text"]).startswith(plain(question.stem))
-        assert all(plain(text) in after for text in question.two_answers.values()), name
+        for text in question.two_answers.values():
+            assert plain(text) in after, name
+        places = {}
+        for pair in got.get("matchPairs", ()):
+            places[plain(pair["subquestion"]["text"])] = pair["subanswer"]
         for letter, option in question.options.items():
             step = question.right.find(letter) + 1
-            said = plain(option.feedback)
             if question.kind == "order":
                 place = f"step {step}" if step else "does not belong"
-                pairs = {plain(p["subquestion"]["text"]): p["subanswer"] for p in got["matchPairs"]}
-                assert pairs[plain(option.text)] == place, name
+                assert places[plain(option.text)] == place, name
                 continue
+            said = plain(option.feedback)
             (choice,) = (c for c in got["choices"] if plain(c["feedback"]["text"]).endswith(said))
-            worth = choice["isCorrect"] if choice["weight"] is None else choice["weight"]
+            worth = choice["weight"]
+            if worth is None:
+                worth = choice["isCorrect"]
             assert (worth > 0) == bool(step), (name, letter)
             text = choice["text"]
             shown = text.get("number", plain(text.get("text", "")))
