@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import numpy as np
 import pytest
 
 from benchmarks import claims, forecast_page, page, profile
@@ -64,3 +65,26 @@ def test_on_a_quiet_machine_every_word_was_right_and_nine_of_ten_gains_were_kept
     assert names == profile.names()
     assert len(gains) >= 10
     assert sum(gains) >= 0.9 * len(gains)
+
+
+@pytest.mark.night
+@pytest.mark.timeout(1800)
+def test_every_training_of_a_backend_takes_a_step(keras):
+    for name in profile.names():
+        training, make_model, given = profile.loaded(name)
+        if keras.backend.backend() != training.BACKEND:
+            continue
+        x = given["x"]
+        if callable(x) and not hasattr(x, "shape"):
+            x = x()
+        batch = given | {"x": x, "steps_per_epoch": 1}
+        for later in ("callbacks", "epochs", "validation_data", "validation_steps"):
+            batch.pop(later, None)
+        losses = make_model().fit(**batch, verbose=0).history["loss"]
+        assert np.isfinite(losses).all(), name
+
+
+@pytest.mark.night
+@pytest.mark.timeout(1800)
+def test_so_does_every_training_on_jax(on_jax):
+    on_jax("takes_a_step", __file__)

@@ -56,10 +56,13 @@ def test_what_a_file_says_does_nothing(tmp_path):
         assert harmful not in text
 
 
-def test_nobody_is_named_unless_it_is_asked_for(tmp_path):
+def test_nobody_is_named_unless_it_is_asked_for(tmp_path, capsys):
     files = {"anabel.json": [entry()], "carol.json": "cut"}
-    text = board(tmp_path, files)
     named = board(tmp_path, files, "--names")
+    capsys.readouterr()
+    text = board(tmp_path, files, "--json")
+    ((refused, _),) = json.loads(capsys.readouterr().out)["refused"]
+    assert refused == "file 1", "numbers do not follow the alphabet"
     for name in ("anabel", "carol"):
         assert name not in text
         assert name in named
