@@ -40,8 +40,6 @@ def test_what_cannot_be_profiled_is_refused_with_the_way_out(keras, make_model, 
 
     assert "batchsize is no argument of fit" in reason(make_model, X, Y, batchsize=8)
     assert "steps_per_epoch" in reason(make_model, dataset.repeat())
-    ends = keras.callbacks.TerminateOnNaN()
-    assert "ended the epoch" in reason(make_model, X * np.nan, Y, callbacks=[ends])
     model = make_model()
     assert "same model twice" in reason(lambda: model, X, Y)
     own = Own(1)
@@ -110,4 +108,3 @@ def test_model_and_callbacks_that_are_handed_over_stay_as_they_were(keras, make_
     after = model.get_weights()
     assert np.array_equal(after[0], before[0])
     assert int(model.optimizer.iterations) == 0
-    assert "train_step" not in vars(model)
