@@ -1,27 +1,20 @@
 """What somebody hands to `profile_fit`: what is refused, and what is left as it was."""
 
-import time
-
 import numpy as np
 import pytest
 
 from accel_helpers import profile_fit
 from accel_helpers.fit.checked import checked, said_where_it_does_not_fit
-from accel_helpers.fit.watch import epoch_watch, goes_on
 
 X, Y = np.ones((100, 3), "float32"), np.ones((100, 1), "float32")
 X.flags.writeable = Y.flags.writeable = False
 
 
-def batches():
-    for start in range(0, 96, 32):
-        yield X[start : start + 32], Y[start : start + 32]
-
-
 @pytest.fixture
 def make_model(keras):
     def make_model():
-        model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])
+        dense = keras.layers.Dense(1)
+        model = keras.Sequential([keras.Input((3,)), dense])
         model.compile("adam", "mse")
         return model
 
@@ -31,7 +24,8 @@ def make_model(keras):
 @pytest.fixture
 def dataset(keras):
     tf = pytest.importorskip("tensorflow")
-    return tf.data.Dataset.from_tensor_slices((X, Y)).batch(32)
+    samples = tf.data.Dataset.from_tensor_slices((X, Y))
+    return samples.batch(32)
 
 
 def test_what_cannot_be_profiled_is_refused_with_the_way_out(keras, make_model, dataset):
@@ -39,53 +33,53 @@ def test_what_cannot_be_profiled_is_refused_with_the_way_out(keras, make_model, 
         def __init__(self, width):
             super().__init__()
 
-    model, own = make_model(), Own(1)
-    own.compile("sgd", "mse")
-    ends = keras.callbacks.TerminateOnNaN()
-    for words, make, x, y, arguments in (
-        ("batchsize is no argument of fit", make_model, X, Y, {"batchsize": 8}),
-        ("validation_data is a gen", make_model, X, Y, {"validation_data": batches()}),
-        ("y must be arrays of numbers", make_model, X, np.array(["a"] * 100), {}),
-        ("same model twice", lambda: model, X, Y, {}),
-        ("def make_model", own, X, Y, {}),
-        ("steps_per_epoch", make_model, dataset.repeat(), None, {}),
-        ("ended the epoch", make_model, X * np.nan, Y, {"callbacks": [ends]}),
-    ):
-        with pytest.raises((TypeError, ValueError), match=words):
+    def reason(make, x, y=None, **arguments):
+        with pytest.raises((TypeError, ValueError)) as error:
             profile_fit(make, x, y, seconds=2, **arguments)
+        return str(error.value)
+
+    assert "batchsize is no argument of fit" in reason(make_model, X, Y, batchsize=8)
+    assert "steps_per_epoch" in reason(make_model, dataset.repeat())
+    model = make_model()
+    assert "same model twice" in reason(lambda: model, X, Y)
+    own = Own(1)
+    own.compile("sgd", "mse")
+    assert "def make_model" in reason(own, X, Y)
 
 
-@pytest.mark.parametrize("text", ["RESOURCE_EXHAUSTED: Out of memory", "ResourceExhaustedError"])
-def test_a_training_that_does_not_fit_is_told_the_way_out(text):
+def test_a_training_that_does_not_fit_is_told_the_way_out():
     with pytest.raises(MemoryError, match="batch_size"), said_where_it_does_not_fit():
-        raise RuntimeError(text)
+        raise RuntimeError("RESOURCE_EXHAUSTED: Out of memory")
 
 
 def test_the_steps_of_an_epoch_are_those_of_fit(make_model, dataset):
-    for steps, x, y, arguments in (
-        (4, X, Y, {}),  # of 32 samples, Keras's own number; the last one has 4
-        (2, {"a": X, "b": X}, [Y, Y], {"batch_size": 50}),
-        (2, X, Y, {"steps_per_epoch": 2}),
-        (0, batches, None, {}),  # an epoch will tell
-        (4, dataset, None, {}),
-        (0, dataset.filter(lambda x, y: True), None, {}),
-    ):
-        assert checked(make_model, x, y, arguments).steps == steps
+    def steps(x, y=None, **arguments):
+        call = checked(make_model, x, y, arguments)
+        return call.steps
+
+    # of 32 samples, Keras's own number; the last one has 4
+    assert steps(X, Y) == 4
+    assert steps({"a": X, "b": X}, [Y, Y], batch_size=50) == 2
+    assert steps(dataset) == 4
+    # an epoch will tell
+    assert steps(lambda: iter([(X, Y)])) == 0
 
 
-@pytest.mark.parametrize("count", [10, 11])
-def test_a_validation_split_has_the_samples_and_weights_that_fit_takes(keras, count):
+def test_a_validation_split_has_the_samples_and_weights_that_fit_takes(keras):
     """The loss is the mean of the samples, and nothing is learned: it tells which they are."""
-    x = np.arange(float(count))[:, None]
     model = keras.Sequential([keras.Input((1,)), keras.layers.Rescaling(1.0)])
     model.compile("sgd", "mae")
-    arguments = {"validation_split": 0.3, "sample_weight": x[:, 0], "batch_size": count}
-    expected = model.fit(x, 0 * x, **arguments, verbose=0).history
-    call = checked(lambda: model, x, 0 * x, arguments)
-    found = model.fit(**call.arguments, verbose=0).history
-    assert "validation_split" not in call.arguments
-    assert found["loss"] == pytest.approx(expected["loss"])
-    assert found["val_loss"] == pytest.approx(expected["val_loss"])
+    for count in (10, 11):
+        weights = np.arange(float(count))
+        x = weights[:, None]
+        y = 0 * x
+        arguments = {"validation_split": 0.3, "sample_weight": weights, "batch_size": count}
+        expected = model.fit(x, y, **arguments, verbose=0)
+        call = checked(lambda: model, x, y, arguments)
+        assert "validation_split" not in call.arguments
+        found = model.fit(**call.arguments, verbose=0)
+        for name in ("loss", "val_loss"):
+            assert found.history[name] == pytest.approx(expected.history[name])
 
 
 def test_model_and_callbacks_that_are_handed_over_stay_as_they_were(keras, make_model, tmp_path):
@@ -99,26 +93,16 @@ def test_model_and_callbacks_that_are_handed_over_stay_as_they_were(keras, make_
     kinds = keras.callbacks
     counts = Counts()
     counts.seen = []
-    callbacks = [
-        counts,
-        kinds.ModelCheckpoint(tmp_path / "best.keras"),
-        kinds.ModelCheckpoint(tmp_path / "of-{epoch}.weights.h5", save_weights_only=True),
-        kinds.CSVLogger(tmp_path / "log.csv", append=True),
-        kinds.BackupAndRestore(tmp_path / "backup"),
-    ]
+    checkpoint = kinds.ModelCheckpoint(tmp_path / "of-{epoch}.keras")
+    log = kinds.CSVLogger(tmp_path / "log.csv", append=True)
+    backup = kinds.BackupAndRestore(tmp_path / "backup")
+    callbacks = [counts, checkpoint, log, backup]
     model = make_model()
     before = model.get_weights()
     profile_fit(model, X, Y, seconds=3, batch_size=10, callbacks=callbacks)
     assert by_all, "copies took part"
     assert counts.seen == []
-    assert list(tmp_path.iterdir()) == [], "nothing is written"
-    assert np.array_equal(model.get_weights()[0], before[0])
-    assert int(model.optimizer.iterations) == 0
-    assert "train_step" not in vars(model)
-
-
-def test_a_training_is_timed_to_its_end_though_a_callback_would_stop_it(keras, make_model):
-    stopping = keras.callbacks.EarlyStopping("loss", patience=0, min_delta=1e9)
-    watch = epoch_watch(time.perf_counter)
-    make_model().fit(X, Y, epochs=5, verbose=0, callbacks=[watch, stopping, goes_on(watch)])
-    assert len(watch.epochs) == 5
+    written = list(tmp_path.iterdir())
+    assert written == []
+    after = model.get_weights()
+    assert np.array_equal(after[0], before[0])
