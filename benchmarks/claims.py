@@ -1,13 +1,10 @@
 """Three claims about speed, each measured beside what it is held against.
 
-python -m benchmarks.claims     the first and the third on KERAS_BACKEND, as JSON
-
 1. An epoch of `fit_resident` beside one of `fit`, and of a scan in JAX by hand.
 2. The same job twice on a machine that grows slower: does `compare` find a difference, does timeit?
 3. What `time_fit` says of an epoch, beside whole epochs timed by hand.
 """
 
-import json
 import random
 import statistics
 import time
@@ -205,7 +202,3 @@ def of_backend(count=IMAGES, batch_sizes=BATCH_SIZES, rounds=ROUNDS, runs=10, **
     for _ in range(runs):
         found["epochs"].append(said_and_whole(x, y, **box))
     return found
-
-
-if __name__ == "__main__":
-    print(json.dumps(of_backend()))

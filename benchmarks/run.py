@@ -5,8 +5,6 @@ finds goes to ``benchmarks/results.json``; ``docs/benchmarks.md`` is made from t
 """
 
 import json
-import os
-import subprocess
 import sys
 import time
 from datetime import UTC, datetime
@@ -16,18 +14,10 @@ ROOT = Path(__file__).resolve().parents[1]
 BACKENDS = ("tensorflow", "jax")
 
 
-def of_backend(name):
-    """What a process of its own finds on one backend."""
-    command = [sys.executable, "-m", "benchmarks.claims"]
-    environ = {**os.environ, "KERAS_BACKEND": name}
-    ran = subprocess.run(command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, check=True)
-    return json.loads(ran.stdout.splitlines()[-1])
-
-
 def main():
     """Measure all, store it, and write the page."""
     from accel_helpers.machine.runtime import describe
-    from benchmarks import claims, page
+    from benchmarks import claims, in_process, page
 
     start = time.monotonic()
     machine = describe()
@@ -36,7 +26,7 @@ def main():
         "versions": machine.to_dict()["frameworks"],
         "measured_on": f"{datetime.now(UTC):%Y-%m-%d}",
         "drifting": [claims.on_a_drifting_machine(drift) for drift in claims.DRIFTS],
-        "backends": {name: of_backend(name) for name in BACKENDS},
+        "backends": {name: in_process(name, "claims", "of_backend()") for name in BACKENDS},
     }
     result["minutes"] = round((time.monotonic() - start) / 60, 1)
     page.RESULTS.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
