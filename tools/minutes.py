@@ -21,8 +21,11 @@ from rules import words
 
 from accel_helpers.machine import runtime
 
-# Seconds for one of each.
-WORD, LINE, PICTURE, GUESS, QUESTION, SETUP, EXERCISE = 0.3, 5, 20, 25, 55, 15, 300
+# Seconds for one of each, for whoever wants to understand it.
+WORD, LINE, SEEN_LINE, PICTURE = 0.375, 8, 3, 30
+GUESS, QUESTION, SETUP, EXERCISE = 25, 55, 15, 360
+# A line that holds nothing new: an import, or what only closes brackets.
+PLAIN = re.compile(r"(import|from) .*|[\W\d]*|else:|#.*")
 # Where the second and the third number of a head begin.
 PARTS = {
     "What the exam asks": 1,
@@ -35,8 +38,8 @@ TOLD = "**Minutes:** {} for the core path, {} for the quiz, {} more under *Going
 ROW = re.compile(r"(\| \[?(0\d|1[01])\b[^|]*\| )\d+(?= \|)")
 
 
-def seconds(cell):
-    """Give the seconds that a cell takes beside those that it runs."""
+def seconds(cell, seen):
+    """Give the seconds that a cell takes beside those that it runs; `seen` are lines before it."""
     if cell.cell_type == "markdown":
         return WORD * words(cell.source)
     tags = lesson.tags(cell)
@@ -49,7 +52,9 @@ def seconds(cell):
         return QUESTION * len(re.findall(r"^\d+\. ", shown, re.M))
     found = GUESS * cell.source.count("lesson.ask(")
     if "jupyter" not in cell.metadata:  # its code is not folded
-        found += LINE * len(re.findall(r"^.*\S", cell.source, re.M))
+        for line in filter(None, map(str.strip, cell.source.splitlines())):
+            found += SEEN_LINE if line in seen or PLAIN.fullmatch(line) else LINE
+            seen.add(line)
     for output in cell.outputs:
         data = output.get("data", {"text/plain": output.get("text", "")})
         if "image/png" in data:
@@ -63,12 +68,12 @@ def seconds(cell):
 
 def sections(path, timed):
     """Give the minutes of a lesson's sections, by the heading that each begins with."""
-    ran, found, heading = timed[path.stem]["cells"], {}, ""
+    ran, found, heading, seen = timed[path.stem]["cells"], {}, "", set()
     for cell in lesson.parse(lesson.read(path)).cells:
         if cell.cell_type == "markdown":
             for heading in re.findall(r"^#+ (.*)", cell.source, re.M):
                 found[heading] = 0
-        found[heading] += (seconds(cell) + ran.get(cell.id, 0)) / 60
+        found[heading] += (seconds(cell, seen) + ran.get(cell.id, 0)) / 60
     return found
 
 

@@ -307,8 +307,11 @@ def roofline(
     *,
     title: str,
     step: str,
+    goal: str = "",
 ) -> Picture:
     """Draw what programs reached under what a machine can reach, and an arrow from `step` up.
+
+    With a `goal` the arrow leads there, to another point.
 
     By Williams, Waterman and Patterson, Communications of the ACM 52 (2009), 65. `points` are
     (operations per byte moved, operations per second), `roofs` (bytes, operations per second).
@@ -343,9 +346,9 @@ def roofline(
             reached = _flops(rate)
             texts.append(f"{name} {reached} at {each:.3g}")
         each, rate = points[step]
-        limit = min(own_compute, each * own_memory)
+        roof = (each, min(own_compute, each * own_memory))
         arrow = {"arrowstyle": "->", "color": OTHER, "lw": 1.8}
-        axes.annotate("", (each, limit), (each, rate), arrowprops=arrow)
+        axes.annotate("", points.get(goal, roof), (each, rate), arrowprops=arrow)
         axes.margins(y=0.12)
         scale(axes.xaxis, "operations per byte moved", number, log=True)
         scale(axes.yaxis, "operations per second", _flops, log=True)
