@@ -149,7 +149,7 @@ JUDGES = {"compare": by_compare, "timeit": by_timeit}
 
 
 def apart(ratios):
-    """How many ratios are 5 % from one, from where `compare` calls it a difference."""
+    """How many ratios are 5% from one, from where `compare` calls it a difference."""
     distances = np.abs(np.log(ratios))
     return int(np.sum(distances > np.log1p(APART)))
 

@@ -97,7 +97,7 @@ def score(rows):
 
 
 def ends(each):
-    """Where the share of rows in their interval lies, 95 %, with sources drawn anew."""
+    """Where the share of rows in their interval lies, 95%, with sources drawn anew."""
     dice = np.random.default_rng(0)
     shares = []
     for _ in range(DRAWS):

@@ -200,7 +200,7 @@ def fill(found):
     parts = []
     for part in sorted(shares, key=shares.get, reverse=True)[:3]:
         percent = 100 * shares[part]
-        parts.append(f"{part} {percent:.0f} %")
+        parts.append(f"{part} {percent:.0f}%")
     found["parts"] = ", ".join(parts)
     found["promise"] = found.get("gain", "")
     found["kept"] = ""

@@ -140,7 +140,7 @@ def rows_of(answer, moved):
         total = sum(dict(answer["cycles"]).values())
         layer, most = answer["cycles"][0]
         share = 100 * most / total
-        text = f"{format_count(total)} clock cycles, {share:.0f} % of them in {layer}"
+        text = f"{format_count(total)} clock cycles, {share:.0f}% of them in {layer}"
         yield "estimate", text
 
 

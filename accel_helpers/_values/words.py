@@ -1,7 +1,7 @@
 """What is shown to people: numbers with three digits and a unit, texts and cards as HTML.
 
 >>> percent(0.123), format_bytes(512), format_bytes(3_156_000), format_rate(123_456_000_000, "B/s")
-('12 %', '512 B', '3.16 MB', '123 GB/s')
+('12%', '512 B', '3.16 MB', '123 GB/s')
 >>> [format_count(count) for count in (512, 13_090_816, 2.811e12)]
 ['512', '13.1 million', '2.81 trillion']
 >>> format_range(0.0123, 0.0145)
@@ -141,12 +141,12 @@ def _rounded(value: float, digits: int) -> float:
 
 
 def percent(share: float) -> str:
-    """Return a share, from 0 to 1, as a percentage, with a blank before the sign."""
+    """Return a share, from 0 to 1, as a percentage."""
     per_cent = 100 * share
-    # Below ten percent one digit is shown, as in "0.3 %".
+    # Below ten percent one digit is shown, as in "0.3%".
     if share < 0.095:
-        return f"{per_cent:.1g} %"
-    return f"{per_cent:.0f} %"
+        return f"{per_cent:.1g}%"
+    return f"{per_cent:.0f}%"
 
 
 def wrapped(text: str, lead: str = "", indent: int = 0, width: int = 96) -> str:

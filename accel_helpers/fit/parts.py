@@ -26,7 +26,7 @@ class Parts:
 
     >>> parts = Parts((4.0, 4.1), {"compute": (3.0, 3.1), "overhead": (1.0, 1.0)}, "a step")
     >>> print(parts)
-    a step takes 4 s: compute 75 %, overhead 25 %
+    a step takes 4 s: compute 75%, overhead 25%
     >>> parts.verdict
     'compute'
     """
@@ -48,7 +48,7 @@ class Parts:
         return {part: middle / total for part, middle in middles.items()}
 
     def interval(self, part: str) -> tuple[float, float, float]:
-        """Return the share of a part: the middle, and the ends of a 95 % interval.
+        """Return the share of a part: the middle, and the ends of a 95% interval.
 
         In fewer than five rounds there is no interval, and the ends are the middle.
         """
@@ -91,7 +91,7 @@ class Parts:
         return ", ".join(texts)
 
     def share_in_words(self, part: str) -> str:
-        """Return a share with its interval: "72 % (70 to 75)"."""
+        """Return a share with its interval: "72% (70 to 75)"."""
         middle, *ends = self.interval(part)
         low, high = (round(100 * end) for end in ends)
         return percent(middle) if low == high else f"{percent(middle)} ({low} to {high})"

@@ -30,7 +30,7 @@ MOSTLY = 0.5  # share of the whole training above which the compilation is the v
 OVERTIME = 0.2  # share of the box by which a change may be late, for the sake of five rounds
 LITTLE = 1.2  # times as fast: a change that can gain no more gets no more rounds
 # The interval of a gain is widened by so much at both ends. In another minute of the same machine a
-# gain differed by 9 % (one standard deviation) beyond what its rounds had said, and nine of ten are
+# gain differed by 9% (one standard deviation) beyond what its rounds had said, and nine of ten are
 # to lie inside: 1.64 standard deviations (docs/profile.md).
 ANOTHER_MINUTE = 1.15
 

@@ -12,8 +12,8 @@ from accel_helpers._values.records import positive
 from accel_helpers._values.words import format_rate
 
 #: A rate is too high only when it is beyond the limit by this factor. A chip's clock can boost
-#: (the H100's own sheet implies 1.83 GHz for one figure and 1.98 for another, 8 %), and sources
-#: differ (TPU v3: 123 TFLOP/s, and 140 in JAX's table, 14 %). Not waiting gives far more.
+#: (the H100's own sheet implies 1.83 GHz for one figure and 1.98 for another, 8%), and sources
+#: differ (TPU v3: 123 TFLOP/s, and 140 in JAX's table, 14%). Not waiting gives far more.
 MARGIN = 1.15
 
 # Number type -> the columns of those units of a chip that can compute in it, the fastest first.

@@ -35,7 +35,7 @@ class Measurement:
     finite number above zero.
 
     >>> print(Measurement.from_samples([0.020, 0.021, 0.020, 0.022, 0.021, 0.020], name="step"))
-    step: 20.5 ms (95 % interval 19.8 to 21.5 ms, 6 samples)
+    step: 20.5 ms (95% interval 19.8 to 21.5 ms, 6 samples)
     """
 
     samples: tuple[float, ...]  # seconds per call, in the order measured
@@ -79,7 +79,7 @@ class Measurement:
 
     @property
     def interval(self) -> Interval:
-        """The ends (low, high) of the 95 % interval of the time of a call, in seconds.
+        """The ends (low, high) of the 95% interval of the time of a call, in seconds.
 
         Of 100 intervals so made on a steady machine, 95 hold the true time. With fewer than
         `FEW_SAMPLES` it is the smallest and the largest sample.
@@ -190,7 +190,7 @@ def drawn(timings: Sequence[Measurement], title: str) -> Picture:
         ends += timing.samples
     shortest = min(ends)
     log = max(ends) > FAR_APART * shortest
-    x = ("time; dots: single timings, bar: 95 % interval", format_seconds)
+    x = ("time; dots: single timings, bar: 95% interval", format_seconds)
     return rows(things, x, title=title, log=log)
 
 
@@ -209,7 +209,7 @@ class Speedup:
     conclusive: bool  # whether the two can be told apart
     ratio: float | None  # time of `slow` over time of `fast`; None where it is not conclusive
     reason: str = ""  # a sentence: why it is not conclusive
-    sure: str = "95 %"  # confidence of the interval; "99 %" where the two took turns
+    sure: str = "95%"  # confidence of the interval; "99%" where the two took turns
 
     @property
     def verdict(self) -> str:

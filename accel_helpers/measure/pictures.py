@@ -373,7 +373,7 @@ def plot(result, *, title: str = "") -> Picture:
     Examples
     --------
     >>> print(plot({"compute": 0.001, "overhead": 0.003}))
-    75 % of a step is overhead: compute 1 ms, 25 %; overhead 3 ms, 75 %.
+    75% of a step is overhead: compute 1 ms, 25%; overhead 3 ms, 75%.
     """
     if isinstance(result, Mapping) and result:
         return bar(result, title=title or largest(result))

@@ -64,7 +64,7 @@ class Score:
             seeds = "1 seed"
         images = len(self.right[0])
         per_cent = 100 * self.accuracy
-        return f"{self.name}: {per_cent:.1f} % right ({seeds}, {images} images)"
+        return f"{self.name}: {per_cent:.1f}% right ({seeds}, {images} images)"
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Difference:
 
     after: Score
     difference: float  # of the accuracies; 0.01 is one percentage point
-    interval: tuple[float, float]  # the ends (low, high) of the difference's 95 % interval
+    interval: tuple[float, float]  # the ends (low, high) of the difference's 95% interval
 
     @property
     def verdict(self) -> str:
@@ -93,11 +93,11 @@ class Difference:
         high_points = 100 * high
         interval = f"{low_points:+.1f} to {high_points:+.1f}"
         difference = f"{points:+.1f} points ({interval})"
-        return f"{self.after.name}: {per_cent:.1f} %, {difference}: {self.verdict}"
+        return f"{self.after.name}: {per_cent:.1f}%, {difference}: {self.verdict}"
 
 
 def compare_scores(before: Score, after: Score) -> Difference:
-    """Return how far a score changed, with an interval of 95 %.
+    """Return how far a score changed, with an interval of 95%.
 
     The interval holds two kinds of luck (Bouthillier et al., https://arxiv.org/abs/2103.03098),
     whose half-widths are added by their squares:
@@ -107,8 +107,8 @@ def compare_scores(before: Score, after: Score) -> Difference:
       with half an image added to each of the four cases right/right to wrong/wrong (Agresti and
       Min 2005, Statistics in Medicine 24).
 
-    Few seeds cannot show what is rare: where 15 % of the trainings collapse, the interval of 2 to 5
-    seeds held the true difference in 54 to 84 % of simulated cases. Look at `Score.by_seed`.
+    Few seeds cannot show what is rare: where 15% of the trainings collapse, the interval of 2 to 5
+    seeds held the true difference in 54 to 84% of simulated cases. Look at `Score.by_seed`.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def compare_scores(before: Score, after: Score) -> Difference:
     >>> before = Score.of("before", [[0] * 40 + [1] * 60] * 3, [1] * 100)
     >>> after = Score.of("after", [[0] * 10 + [1] * 90] * 3, [1] * 100)
     >>> print(compare_scores(before, after))
-    after: 90.0 %, +30.0 points (+20.8 to +39.2): better
+    after: 90.0%, +30.0 points (+20.8 to +39.2): better
     """
     import numpy as np
     from scipy import stats

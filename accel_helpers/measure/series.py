@@ -4,7 +4,7 @@ All of it is on logarithms of seconds. The centre is the trimmed mean, with the 
 Yuen (1974, Biometrika 61) and Student's t. Neighbours that resemble each other widen the interval
 by the root of (1 + r) / (1 - r), and a drift widens it to its ends.
 
-What 30 samples with a spread of 12 % cannot show reliably: a drift of 5 to 20 % in all that goes on
+What 30 samples with a spread of 12% cannot show reliably: a drift of 5 to 20% in all that goes on
 from one timing into the next or turns around, and a level that wanders. Then take turns.
 """
 

@@ -87,7 +87,7 @@ def compare(
     Functions take turns, slow-fast, fast-slow and so on, so that a machine that grows slower or
     faster meanwhile favours neither; the ratio is taken pair by pair. Measurements differ only
     where their intervals do not overlap, and where a drift that both show does not explain it.
-    Either way less than 5 % counts as no difference.
+    Either way less than 5% counts as no difference.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def compare(
     Speedup
         Its `verdict` is "faster", "slower" (the fast one lost) or "no measurable difference"; its
         `ratio` is the time of `slow` over that of `fast`, or None where it cannot tell; its
-        `interval` is a 99 % one where they took turns, else made of two 95 % ones, and so at least
+        `interval` is a 99% one where they took turns, else made of two 95% ones, and so at least
         that (`sure` says which); its `reason` says why it cannot tell.
 
     Raises
@@ -117,7 +117,7 @@ def compare(
     --------
     >>> a = Measurement.from_samples([1.0, 1.1, 1.0, 1.2, 1.1, 1.0], name="A")
     >>> print(compare(a, Measurement.from_samples([0.1, 0.11, 0.1, 0.12, 0.1], name="C")))
-    C is 10.5 times as fast as A (95 % interval 8.42 to 12)
+    C is 10.5 times as fast as A (95% interval 8.42 to 12)
     """
     if isinstance(slow, Measurement) and isinstance(fast, Measurement):
         slow_name, fast_name = names

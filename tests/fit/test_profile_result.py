@@ -60,7 +60,7 @@ def test_each_verdict_says_its_own_share_and_its_own_sentence():
     said = {verdict: words(profile(verdict=verdict)) for verdict in Profile.OUTCOMES}
     sentences = set(said.values())
     assert len(sentences) == len(Profile.OUTCOMES)
-    assert "60 % of the whole" in said["compilation"]
+    assert "60% of the whole" in said["compilation"]
 
 
 def test_a_profile_says_the_epoch_its_parts_and_what_was_tried():
@@ -69,7 +69,7 @@ def test_a_profile_says_the_epoch_its_parts_and_what_was_tried():
     told = CASES["said"]
     for fact in told["facts"]:
         assert fact in said
-    assert "validation 3 %" not in said, "too small to be worth a word"
+    assert "validation 3%" not in said, "too small to be worth a word"
     places = [said.index(part) for part in told["advice"]]
     assert places == sorted(places)
     assert found.shares == pytest.approx(CASES["shares"])

@@ -64,15 +64,15 @@ def drawn():
     yield slower, "Default fit is 1.67 times as fast as e: default fit 4.8 s; e 8 s."
     far_apart = plot(compare(START, taking(0.006, "f")), title="T")
     yield far_apart, "T: default fit 4.8 s; f 6 ms."
-    yield plot(PARTS), "75 % of a step is memory: compute 1 s, 25 %; memory 3 s, 75 %."
+    yield plot(PARTS), "75% of a step is memory: compute 1 s, 25%; memory 3 s, 75%."
     of_a_t4 = drawings("05")["bars"]({"T4": PARTS})
     yield of_a_t4, "The overhead stays: no chip shortens it: T4, compute 1 s, memory 3 s."
     yield roofline(), "Under a roof: here: 110 GFLOP/s; a T4: 8 TFLOP/s; adding 1.4 GFLOP/s at 0.1"
     climbed = climb(32)
     yield climbed, "Resident: at least 800 times as fast, same batch size: "
-    yield climbed, f"{LONG} no measurable difference; 96.0 % right"
+    yield climbed, f"{LONG} no measurable difference; 96.0% right"
     yield climb(256), "Nothing here is measurably faster with the same batch size: "
-    yield ladder(), "Wider is the last change that measurably helps: plain 70.0 %; wider 90.0 %, +"
+    yield ladder(), "Wider is the last change that measurably helps: plain 70.0%; wider 90.0%, +"
     fitting = memory()
     yield fitting, "v5e: 16.9 GB; v6e: 33.6 GB; Shakespeare, float32, batch of 64 24.2 MB, fits; "
     yield fitting, "ResNet-50, bfloat16, batch of 1,024 23.6 GB, too much; 512 fit."

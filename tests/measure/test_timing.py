@@ -88,7 +88,7 @@ TRIALS = 1000
 
 
 def series(rng, drift=0.0, start=0, likeness=0.0):
-    """30 times with a spread of 12 % that change by `drift` meanwhile, like the ones before."""
+    """30 times with a spread of 12% that change by `drift` meanwhile, like the ones before."""
     times = []
     off = rng.gauss(0, 0.12)
     for i in range(start, start + 30):
@@ -143,11 +143,11 @@ def test_a_ratio_names_the_faster_one_whichever_it_is_and_there_is_none_in_doubt
     faster = compare(CPU, GPU)
     slower = compare(GPU, CPU)
     doubt = compare(LEVEL, LEVEL)
-    said = "GPU is 10 times as fast as CPU (95 % interval 9.83 to 10.2)"
+    said = "GPU is 10 times as fast as CPU (95% interval 9.83 to 10.2)"
     assert str(faster) == said
     assert str(slower) == said
     assert doubt.ratio is None
-    assert "less than about 5 %" in doubt.reason
+    assert "less than about 5%" in doubt.reason
     assert (faster.verdict, slower.verdict, doubt.verdict) == VERDICTS
 
 
