@@ -3,7 +3,7 @@
 ``import accel_helpers as ah`` loads the standard library only: what a verb needs is loaded when
 it is first named, so that the package works where no framework is installed.
 
-The verbs are what is promised; docs/library.md shows each at work. The rooms behind them may
+The verbs are what is promised; docs/library.md has an example of each. The rooms behind them may
 change. There are two doors beside the verbs: ``ah.tpu`` compiles a training step for a TPU that
 is not there, and ``ah.course`` is what the lessons' pages need.
 

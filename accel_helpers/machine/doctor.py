@@ -36,7 +36,7 @@ _PLACES = {
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What the doctor found, the first thing to mend first. It prints as a list."""
+    """What the doctor found, the first to fix first. It prints as a list."""
 
     findings: tuple[Finding, ...]
     next_step: str
@@ -90,7 +90,7 @@ def diagnose(problem: BaseException | str | Path | None = None, **machine) -> Di
     Returns
     -------
     Diagnosis
-        ``findings``, the first to mend first, each with ``id``, ``cause``, ``fix``, ``evidence``
+        ``findings``, the first to fix first, each with ``id``, ``cause``, ``fix``, ``evidence``
         and ``source``; the ``next_step``; what is ``seen`` of the last error (empty where there is
         none): ``error``, ``your_line``, ``package``, ``search``, ``message``; warnings, mostly that
         something is ``slow``; of a notebook those of its ``lines`` that no longer work today. It
