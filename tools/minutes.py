@@ -52,9 +52,10 @@ def seconds(cell, seen):
         return QUESTION * len(re.findall(r"^\d+\. ", shown, re.M))
     found = GUESS * cell.source.count("lesson.ask(")
     if "jupyter" not in cell.metadata:  # its code is not folded
-        for line in filter(None, map(str.strip, cell.source.splitlines())):
-            found += SEEN_LINE if line in seen or PLAIN.fullmatch(line) else LINE
-            seen.add(line)
+        lines = [line.strip() for line in cell.source.splitlines() if line.strip()]
+        known = sum(line in seen or PLAIN.fullmatch(line) is not None for line in lines)
+        found += SEEN_LINE * known + LINE * (len(lines) - known)
+        seen.update(lines)
     for output in cell.outputs:
         data = output.get("data", {"text/plain": output.get("text", "")})
         if "image/png" in data:
