@@ -1,8 +1,21 @@
-"""Lesson 07: additions beside a T4 that is estimated; the roofline."""
+"""Lesson 07: additions beside a T4 that is estimated; the roofline, and what it rests on."""
+
+import math
 
 import pytest
 
-from accel_helpers.course.lessons.lesson_07 import LAUNCH, LINK, adding, crossing, pretend, roof
+from accel_helpers._values import records
+from accel_helpers.course.lessons.lesson_07 import (
+    LAUNCH,
+    LINK,
+    MEMORIES,
+    adding,
+    contrast,
+    crossing,
+    memories,
+    pretend,
+    roof,
+)
 from accel_helpers.machine import hardware
 from accel_helpers.measure.measurement import Measurement
 
@@ -34,10 +47,10 @@ def test_the_pretend_t4_has_its_launch_once_its_own_bandwidth_and_a_link_there_a
 
 def test_the_picture_of_the_additions_says_from_where_on_a_gpu_is_faster():
     estimated = adding({"cpu:0": CPU}).alt
-    assert "numbers on, a T4 would probably add faster" in estimated
+    assert "numbers on, a T4 would probably be faster" in estimated
     assert "estimated" in estimated
     fast = adding({"cpu:0": CPU, "gpu:0": line(1e-3, 320e9)}).alt
-    assert "From about 1 million numbers on, your GPU adds faster" in fast
+    assert "From about 1 million numbers on, your GPU is faster" in fast
     assert "estimated" not in fast
     slow = adding({"cpu:0": CPU, "gpu:0": line(1, 320e9)}).alt
     assert "Up to 10 million numbers, your CPU is faster" in slow
@@ -61,7 +74,31 @@ def test_noise_among_the_smallest_additions_is_no_gain_of_the_pretend_t4():
 
 @pytest.mark.usefixtures("keras")
 def test_the_roofline_says_how_much_of_the_roof_the_step_reaches():
-    # 3.6 operations for each of 120 billion bytes per second are 432 billion: 1e10 is 2 % of them
-    measured = {"memory": 12e10, "compute": 1.4e12}
-    said = roof({"roof": measured, "points": {"training step": (3.6, 1e10)}}).alt
-    assert "The training step reaches 2 % of what the roof allows" in said
+    # 3.6 FLOP for each of 120 billion bytes per second are 432 billion: 1e10 is 2% of them
+    points = {"matmul": (170, 1.4e12), "training step": (3.6, 1e10)}
+    said = roof({"points": points, "bandwidth": 12e10}).alt
+    assert "The training step reaches 2% of your CPU's roof: your CPU: 1.4 TFLOP/s" in said
+
+
+@pytest.mark.usefixtures("keras")
+def test_no_point_lies_above_the_roof():
+    points = {"adding": (0.5, 1e10), "training step": (2, 1e10)}
+    # 20 billion bytes per second are the best of both; 0.5 of them are 1e10, and 2 are no limit
+    assert "reaches 100% of" in roof({"points": points, "bandwidth": 1e9}).alt
+
+
+def test_the_contrast_says_what_the_step_mostly_is():
+    step = {"compute": 1e-6, "memory": 2e-6, "overhead": 7e-6}
+    assert "70% of the step on a T4 is overhead: " in contrast({"roof": {}, "step": step}).alt
+
+
+def test_the_near_memories_hold_megabytes_and_the_boxes_say_what_is_in_the_data():
+    units = {"KiB": 2**10, "MiB": 2**20, "GB": 1e9}
+    said = memories().alt
+    for memory in (row for chip in records.load(MEMORIES).values() for row in chip):
+        assert memory["source"]
+        assert f"{memory['name']} {memory['size']}".strip() in said
+        if "bytes" in memory:
+            *count, size, unit = memory["size"].replace("× ", "").split()
+            assert memory["bytes"] == math.prod(map(int, count)) * int(size) * units[unit]
+            assert (memory["bytes"] < 1e9) == (memory["row"] < 4)
