@@ -86,6 +86,5 @@ def test_lesson_07_tells_a_t4_as_its_data_sheet_does():
     assert tells("07", "With float16", in_half, ridge)
     assert tells("07", "[PCIe]", 1e9 * T4.mem_bw_gb_s / LINK)
     assert tells("07", "pretend T4", 1e6 * LAUNCH)
-    by_hand = the_cell("07", "moved / ").source
+    by_hand = the_cell("07", "at a T4's peak").source
     assert f"{T4.peak_fp32_tflops}e12" in by_hand
-    assert f"{T4.mem_bw_gb_s:.0f}e9" in by_hand

@@ -247,7 +247,7 @@ def roof(found: Mapping) -> pictures.Picture:
 
 
 def contrast(steps: Mapping[str, Mapping[str, float]]) -> pictures.Picture:
-    """Draw what a step's arithmetic and bytes take, and above all what the whole step takes."""
+    """Draw a step's roof above the whole step, of which the title says what it mostly is."""
     *_, whole = steps.values()
     title = pictures.largest(whole, "the step on a T4")
     return pictures.bars(steps, title=title)
@@ -269,8 +269,7 @@ def memories() -> pictures.Picture:
             axes.text(column, -0.6, chip, ha="center", weight="bold")
             texts.append(chip)
             for memory in found:
-                text = _draw_memory(axes, column, memory)
-                texts.append(text)
+                texts.append(_draw_memory(axes, column, memory))
         return pictures.finished(axes.figure, texts)
 
 

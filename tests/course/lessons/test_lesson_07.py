@@ -1,14 +1,10 @@
 """Lesson 07: additions beside a T4 that is estimated; the roofline, and what it rests on."""
 
-import math
-
 import pytest
 
-from accel_helpers._values import records
 from accel_helpers.course.lessons.lesson_07 import (
     LAUNCH,
     LINK,
-    MEMORIES,
     adding,
     contrast,
     crossing,
@@ -48,7 +44,6 @@ def test_the_pretend_t4_has_its_launch_once_its_own_bandwidth_and_a_link_there_a
 def test_the_picture_of_the_additions_says_from_where_on_a_gpu_is_faster():
     estimated = adding({"cpu:0": CPU}).alt
     assert "numbers on, a T4 would probably be faster" in estimated
-    assert "estimated" in estimated
     fast = adding({"cpu:0": CPU, "gpu:0": line(1e-3, 320e9)}).alt
     assert "From about 1 million numbers on, your GPU is faster" in fast
     assert "estimated" not in fast
@@ -76,29 +71,14 @@ def test_noise_among_the_smallest_additions_is_no_gain_of_the_pretend_t4():
 def test_the_roofline_says_how_much_of_the_roof_the_step_reaches():
     # 3.6 FLOP for each of 120 billion bytes per second are 432 billion: 1e10 is 2% of them
     points = {"matmul": (170, 1.4e12), "training step": (3.6, 1e10)}
-    said = roof({"points": points, "bandwidth": 12e10}).alt
-    assert "The training step reaches 2% of your CPU's roof: your CPU: 1.4 TFLOP/s" in said
+    found = {"points": points, "bandwidth": 12e10}
+    reached = "The training step reaches 2% of your CPU's roof: your CPU: 1.4 TFLOP/s"
+    assert reached in roof(found).alt
+    # A program that was faster than the bandwidth raises the roof.
+    points["training step"] = (2, 1e12)
+    assert "reaches 100% of" in roof(found).alt
 
 
-@pytest.mark.usefixtures("keras")
-def test_no_point_lies_above_the_roof():
-    points = {"adding": (0.5, 1e10), "training step": (2, 1e10)}
-    # 20 billion bytes per second are the best of both; 0.5 of them are 1e10, and 2 are no limit
-    assert "reaches 100% of" in roof({"points": points, "bandwidth": 1e9}).alt
-
-
-def test_the_contrast_says_what_the_step_mostly_is():
-    step = {"compute": 1e-6, "memory": 2e-6, "overhead": 7e-6}
-    assert "70% of the step on a T4 is overhead: " in contrast({"roof": {}, "step": step}).alt
-
-
-def test_the_near_memories_hold_megabytes_and_the_boxes_say_what_is_in_the_data():
-    units = {"KiB": 2**10, "MiB": 2**20, "GB": 1e9}
-    said = memories().alt
-    for memory in (row for chip in records.load(MEMORIES).values() for row in chip):
-        assert memory["source"]
-        assert f"{memory['name']} {memory['size']}".strip() in said
-        if "bytes" in memory:
-            *count, size, unit = memory["size"].replace("× ", "").split()
-            assert memory["bytes"] == math.prod(map(int, count)) * int(size) * units[unit]
-            assert (memory["bytes"] < 1e9) == (memory["row"] < 4)
+def test_the_pictures_of_a_step_and_of_the_memories_say_what_they_show():
+    assert "100% of the step on a T4 is wait: " in contrast({"step": {"wait": 7}}).alt
+    assert "shared memory 40 × 64 KiB, 3.66 TB/s; L2 cache 4 MiB" in memories().alt
