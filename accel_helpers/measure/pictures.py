@@ -314,44 +314,49 @@ def roofline(
     With a `goal` the arrow leads there, to another point.
 
     By Williams, Waterman and Patterson, Communications of the ACM 52 (2009), 65. `points` are
-    (operations per byte moved, operations per second), `roofs` (bytes, operations per second).
+    (FLOP per byte moved, FLOP per second), `roofs` (bytes, FLOP per second), one's own first.
     """
     own_memory, own_compute = next(iter(roofs.values()))
-    across = [own_compute / own_memory]
-    for each, _ in points.values():
-        across.append(each)
+    ridge = own_compute / own_memory
+    across = [ridge, *(each for each, _ in points.values())]
     left = min(across) / 4
     right = 8 * max(across)
     looks: list[dict] = [{"color": OWN, "lw": 2.2}, {"color": GREY, "ls": "--"}]
     texts = []
-    with drawing(title, 3.2) as axes:
+    with drawing(title, 3.4) as axes:
+        write = partial(axes.annotate, textcoords="offset points")
         for look, (name, (memory, compute)) in zip(looks, roofs.items(), strict=True):
             places = [left, compute / memory, right]
             heights = [left * memory, compute, compute]
             axes.plot(places, heights, **look)
             level = _flops(compute)
             text = f"{name}: {level}"
-            axes.annotate(text, (right, compute), (0, 3), textcoords="offset points", ha="right")
+            write(text, (right, compute), (0, 3), ha="right", color=look["color"])
             texts.append(text)
         for name, (each, rate) in points.items():
             colour = GREY
             size = 4
-            beside = {"xytext": (4, -13), "ha": "left"}
+            side = "left"
+            if each == max(across):
+                side = "center"
             if name == step:
                 colour = OTHER
                 size = 8
-                beside = {"xytext": (9, -3), "ha": "left"}
+                side = "center"
             axes.plot(each, rate, "o", color=colour, ms=size)
-            axes.annotate(name, (each, rate), textcoords="offset points", **beside)
+            write(name, (each, rate), (3, -6), ha=side, va="top", color=colour)
             reached = _flops(rate)
             texts.append(f"{name} {reached} at {each:.3g}")
         each, rate = points[step]
         roof = (each, min(own_compute, each * own_memory))
         arrow = {"arrowstyle": "->", "color": OTHER, "lw": 1.8}
         axes.annotate("", points.get(goal, roof), (each, rate), arrowprops=arrow)
+        axes.axvline(ridge, color=OWN, lw=0.8, ls=":")
+        top = axes.get_xaxis_transform()
+        write("memory-bound | compute-bound", (ridge, 1), (0, 3), top, ha="center", color=OWN)
         axes.margins(y=0.12)
-        scale(axes.xaxis, "operations per byte moved", number, log=True)
-        scale(axes.yaxis, "operations per second", _flops, log=True)
+        scale(axes.xaxis, "FLOP per byte moved", number, log=True)
+        scale(axes.yaxis, "FLOP per second", _flops, log=True)
         return finished(axes.figure, texts)
 
 

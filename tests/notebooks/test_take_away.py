@@ -71,7 +71,7 @@ USED = dict.fromkeys(PATHS, ("", "")) | {
     "03": (OWN, "model.fit(x, y, epochs=4, callbacks=[timer], verbose=0)"),
     "05": (OWN, ""),
     "06": (OWN, "list_matmuls(model, batch=32)"),
-    "07": (WIDE, "operations, moved = step_work(make_model(100), 32)\nassert operations > moved"),
+    "07": (WIDE, "flops, moved = step_work(make_model(100), 32)\nassert flops > moved"),
     "08": (OWN, BATCHES),
     "09": (OWN_FILE, ONE_LOSS),
     "10": ("", SAVED),

@@ -1,16 +1,17 @@
-"""Lesson 07: an addition here and on a pretend T4, and the exercise that works it out."""
+"""Lesson 07: an addition here and on a pretend T4, a step and its roof, and two chips' memories."""
 
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from math import log
+from pathlib import Path
 from statistics import median_high
 
+from accel_helpers._values import records
 from accel_helpers._values.words import format_count, format_rate, format_seconds, percent
 from accel_helpers.course.checks import FunctionCheck
 from accel_helpers.machine import backend, hardware
 from accel_helpers.measure import pictures
 from accel_helpers.measure.measurement import Measurement
-from accel_helpers.measure.pictures import plot
 from accel_helpers.measure.timing import APART
 from accel_helpers.worth import step_time
 
@@ -24,38 +25,33 @@ FLAT = 4
 Curve = Mapping[int, Measurement | float]
 
 
-def add_seconds(
-    numbers: int,
-    launch: float,
+def roof_seconds(
+    flops: float,
+    moved: float,
+    peak: float,
     bandwidth: float,
-    link: float | None = None,
+    overhead: float,
     *,
-    in_memory: int = 8,
-    over_link: int = 8,
-    launches: int = 1,
-    moves: Callable = sum,
+    both: Callable = max,
     everything: Callable = sum,
+    launched: bool = True,
 ) -> float:
-    """Return the seconds of one addition, as the lesson's exercise asks for them.
+    """Return the least seconds of a step on a chip, as the lesson's exercise asks for them.
 
     Parameters
     ----------
-    numbers : int
-        How many float32 numbers get something added.
-    launch : float
-        The seconds to launch the one operation.
-    bandwidth, link : float
-        Bytes a second of the chip's memory, and of the link to it; without a link (None) the
-        numbers are on the chip, and the answers stay there.
-    in_memory, over_link, launches, moves, everything
-        What slips change: the bytes for each number (4 read and 4 written, or 4 there and 4 back),
-        how often is launched, and what is made of the times of all moves, and of the launch and
-        these.
+    flops, moved : float
+        The additions and multiplications of the step, and the bytes that it moves.
+    peak, bandwidth : float
+        So many of each the chip can do in a second.
+    overhead : float
+        The seconds of launching, which overlap with neither.
+    both, everything, launched
+        What slips change: what is made of computing and moving, and of that and the overhead; and
+        whether the overhead counts at all.
     """
-    times = [in_memory * numbers / bandwidth]
-    if link is not None:
-        times.append(over_link * numbers / link)
-    return everything([launches * launch, moves(times)])
+    work = both([flops / peak, moved / bandwidth])
+    return everything([launched * overhead, work])
 
 
 def pretend(cpu: Mapping[int, Measurement], link: float | None = None) -> dict[int, float]:
@@ -85,7 +81,10 @@ def pretend(cpu: Mapping[int, Measurement], link: float | None = None) -> dict[i
     bandwidth = 1e9 * chip.mem_bw_gb_s
     seconds = {}
     for numbers in sorted(cpu):
-        seconds[numbers] = add_seconds(numbers, launch, bandwidth, link)
+        moved = 8 * numbers  # bytes: of each number 4 are read, and 4 written
+        seconds[numbers] = launch + moved / bandwidth
+        if link is not None:
+            seconds[numbers] += moved / link
     return seconds
 
 
@@ -123,87 +122,54 @@ def _seconds(time: Measurement | float) -> float:
     return getattr(time, "median", time)
 
 
-_LONGEST = (
-    "You take the longest of the times in place of their sum.",
-    "They come one after the other: the launch, the link, the memory. Add them up.",
-)
-
-
-class Seconds(FunctionCheck):
-    # In the last one the launch is the longest, and the memory is slower than the link.
-    cases = [(1_000, 1e-6, 8e9, 4e9), (10**8, 12e-5, 320e9, 15.75e9), (10, 1e-6, 4e9, 8e9)]
-    edges = [(1_000, 1e-6, 8e9, None)]
-    at_edges = "Without a link (None) nothing is sent anywhere."
-    hint = "Seconds: launch, plus bytes / bandwidth; with a link, bytes / link on top."
-    right = "With a link, nearly all of a large addition is the transfer."
+class Roof(FunctionCheck):
+    # Compute is the limit, then memory, and then overhead is the longest of the three.
+    cases = [
+        (8e12, 160e9, 8e12, 320e9, 0.25),
+        (2e12, 320e9, 8e12, 320e9, 0.25),
+        (2e7, 4e6, 8e12, 320e9, 4e-4),
+    ]
+    hint = "Seconds are an amount by how much of it a second does: flops / peak."
+    right = "Where overhead is the largest part, a faster chip hardly helps."
     slips = (
         (
-            {"in_memory": 4, "over_link": 4},
-            "You move 4 bytes for a number throughout.",
-            "In memory it is read and the answer is written. Over the link go both, too.",
+            {"both": sum},
+            "You add up computing and moving.",
+            "They overlap: while one part is computed, the next is moved. Which one decides?",
         ),
         (
-            {"in_memory": 1, "over_link": 1},
-            "You divide numbers by bytes per second.",
-            "Turn them into bytes first: 4 are read for each number, and 4 are written.",
+            {"both": min},
+            "You take the shorter of computing and moving.",
+            "The step isn't done before both are.",
         ),
         (
-            {"in_memory": 2, "over_link": 2},
-            "You count each number as one byte.",
-            "A float32 number has 4 bytes.",
+            {"everything": max},
+            "You count the overhead only where it is the longest.",
+            "It overlaps with nothing: add it to the longer of the two.",
         ),
         (
-            {"in_memory": 0},
-            "With a link you count the link alone.",
-            "On the card the numbers are still read from its memory, "
-            "and the answers written to it.",
+            {"launched": False},
+            "The overhead is missing.",
+            "The step has to be launched as well: add `overhead`.",
         ),
         (
-            lambda n, launch, bandwidth, link: add_seconds(n, launch, bandwidth + link),
-            "You add up the two speeds.",
-            "The bytes go over the link, and then through the memory: add up the two times.",
+            lambda flops, moved, peak, bandwidth, overhead: roof_seconds(
+                peak, bandwidth, flops, moved, overhead
+            ),
+            "You divide the wrong way round.",
+            "A hundred bytes at ten a second take 100 / 10 seconds.",
         ),
         (
-            {"in_memory": 4},
-            "In memory you move 4 bytes for a number.",
-            "It is read, and the answer is written: 4 bytes each.",
-        ),
-        (
-            {"over_link": 4},
-            "You use the link one way only.",
-            "Over the link go 4 bytes for each number, and 4 come back.",
-        ),
-        (
-            {"over_link": 0},
-            "The link makes no difference to your answer.",
-            "If `link` is not None, all numbers come over it first, and the answers go back.",
-        ),
-        (
-            {"launches": 0},
-            "Launching is missing.",
-            "The chip has to be told before anything moves: add `launch`, once.",
-        ),
-        ({"everything": max}, *_LONGEST),
-        ({"moves": max}, *_LONGEST),
-        ({"everything": max, "moves": max}, *_LONGEST),
-        (
-            lambda n, launch, bandwidth, link: max(launch, 8 * n / bandwidth) + 8 * n / link,
-            *_LONGEST,
-        ),
-        (
-            {"launches": 2},
-            "You count `launch` twice.",
-            "It is one addition, launched once.",
-        ),
-        (
-            lambda n, launch, *speeds: add_seconds(n, n * launch, *speeds),
-            "You launch every number.",
-            "It is one addition, launched once, however many numbers there are.",
+            lambda flops, moved, peak, bandwidth, overhead: roof_seconds(
+                flops, moved, bandwidth, peak, overhead
+            ),
+            "You have swapped `peak` and `bandwidth`.",
+            "FLOP go with `peak`, and bytes with `bandwidth`.",
         ),
     )
 
 
-CHECKS = {"07/seconds": Seconds(add_seconds)}
+CHECKS = {"07/roof": Roof(roof_seconds)}
 
 
 # The names of the lines in the picture.
@@ -223,10 +189,10 @@ def adding(curves: Mapping[str, Curve]) -> pictures.Picture:
         lines[f"your {kind.upper()}"] = curve
     estimates = {}
     chip = list(lines)[-1]
-    would = f"{chip} adds"
+    would = f"{chip} is"
     if chip == CPU:
         estimates = {PRETEND: pretend(lines[CPU]), SENT: pretend(lines[CPU], LINK)}
-        chip, would = PRETEND, "a T4 would probably add"
+        chip, would = PRETEND, "a T4 would probably be"
     lines |= estimates
     size = crossing(lines[CPU], lines[chip])
     most = format_count(max(lines[CPU]))
@@ -234,7 +200,7 @@ def adding(curves: Mapping[str, Curve]) -> pictures.Picture:
     marks = {}
     if size is not None:
         rounded = format_count(float(f"{size:.1g}"))
-        title = f"From about {rounded} numbers on, {would} faster, if it has them"
+        title = f"From about {rounded} numbers on, {would} faster"
         # The nearest size that was timed says how high the mark is.
         nearest = min(lines[CPU], key=lambda numbers: abs(log(numbers / size)))
         seconds = _seconds(lines[CPU][nearest])
@@ -257,23 +223,79 @@ STEP = "training step"
 
 
 def roof(found: Mapping) -> pictures.Picture:
-    """Draw points under the roof that was measured, and that of the same chip's data sheet."""
+    """Draw points under the best that was measured, and under the chip's data sheet."""
     points = found["points"]
-    memory = found["roof"]["memory"]
-    compute = found["roof"]["compute"]
+    # The best of all, so that no point lies above the roof.
+    memory = max(found["bandwidth"], *(rate / each for each, rate in points.values()))
+    compute = max(rate for _, rate in points.values())
     each, rate = points[STEP]
     limit = min(compute, each * memory)
     reached = percent(rate / limit)
-    name = backend.device_name(backend.devices()[-1])
+    device = backend.devices()[-1]
+    kind, _, _ = device.partition(":")
+    name = backend.device_name(device)
     chip = hardware.match(name)
     if chip is None or not hardware.peak(chip, "float32") or not chip.mem_bw_gb_s:
         chip = hardware.match("Tesla T4")
-    roofs = {"yours, measured": (memory, compute)}
+    own = f"your {kind.upper()}"
+    roofs = {own: (memory, compute)}
     bandwidth = 1e9 * chip.mem_bw_gb_s
     peak = 1e12 * hardware.peak(chip, "float32")
     roofs[f"{chip.name}, data sheet"] = (bandwidth, peak)
-    title = f"The {STEP} reaches {reached} of what the roof allows"
+    title = f"The {STEP} reaches {reached} of {own}'s roof"
     return pictures.roofline(points, roofs, title=title, step=STEP)
 
 
-PICTURES = {"adding": adding, "parts": plot, "roofline": roof}
+def contrast(steps: Mapping[str, Mapping[str, float]]) -> pictures.Picture:
+    """Draw a step's roof above the whole step, of which the title says what it mostly is."""
+    *_, whole = steps.values()
+    title = pictures.largest(whole, "the step on a T4")
+    return pictures.bars(steps, title=title)
+
+
+MEMORIES = Path(__file__).parents[1] / "data" / "memories.toml"
+# What is in a row of the picture, from above: arithmetic, three near memories, one far, the link.
+ROWS = ("#56B4E9", *3 * ["#C9DFF0"], "#F5D5B8", "white")
+
+
+def memories() -> pictures.Picture:
+    """Draw the memories of a GPU and of a TPU, from the arithmetic down to the computer's."""
+    texts = []
+    title = "Near the arithmetic: megabytes. Further away: gigabytes"
+    with pictures.drawing(title, 4) as axes:
+        axes.set_axis_off()
+        axes.set(xlim=(-0.5, 1.5), ylim=(5.5, -0.8))
+        for column, (chip, found) in enumerate(records.load(MEMORIES).items()):
+            axes.text(column, -0.6, chip, ha="center", weight="bold")
+            texts.append(chip)
+            for memory in found:
+                texts.append(_draw_memory(axes, column, memory))
+        return pictures.finished(axes.figure, texts)
+
+
+def _draw_memory(axes, column: int, memory: Mapping) -> str:
+    """Draw a memory as a box that is the wider the more it holds, and return its words."""
+    row = memory["row"]
+    width = 0.9
+    if "bytes" in memory:
+        # On a logarithmic scale, from a kilobyte to 16 GB.
+        width *= log(memory["bytes"] / 1e3) / log(16e6)
+    high = memory.get("high", 1)
+    top = row - high / 2 + 0.2
+    axes.bar(column, high - 0.4, width, top, color=ROWS[row], ec=pictures.GREY)
+    words = f"{memory['name']}\n{memory['size']}".strip()
+    middle = {"ha": "center", "va": "center"}
+    axes.text(column, row, words, **middle)
+    if "gb_s" in memory:
+        speed = format_rate(1e9 * memory["gb_s"], "B/s")
+        axes.text(column, row - high / 2, f"↕ {speed}", size=8.5, **middle)
+        words = f"{words}, {speed}"
+    return words.replace("\n", " ")
+
+
+PICTURES = {
+    "adding": adding,
+    "memories": memories,
+    "contrast": contrast,
+    "roofline": roof,
+}

@@ -1,4 +1,4 @@
-"""The bar of a step, as lessons 07 and 08 draw it, has the largest part that it should have."""
+"""The bar of a step, as lesson 08 draws it, has the largest part that it should have."""
 
 import numpy as np
 import pytest
