@@ -96,11 +96,10 @@ benchmarks: environment
 site-environment:
 	@sh .ci/environment site
 
-# The site's first page leads to the slides and the questions, so these are made first.
+# The slides are made from the site's pages.
 site: site-environment wheel
-	@$(PYTHON) tools/slides.py
 	@$(PYTHON) tools/questions_out.py course_site/take
-	@$(PYTHON) tools/make_site.py
+	@$(PYTHON) tools/make_site.py && $(PYTHON) tools/slides.py
 
 bundle: site
 	@rm -rf $(BUNDLE) $(BUNDLE).zip && mkdir -p $(BUNDLE)/notebooks
