@@ -26,7 +26,7 @@ KINDS = {
     "picture": ".animation, .cell_output img:not(.animation *)",
     "quiz": "#quiz .text_html",
     "guess": ".text_html:has(strong:-soup-contains('Your guess'))",
-    "told": ".cell_output > p, section > p:has(> strong:-soup-contains('So what should', 'be able'))",
+    "told": ".cell_output > p, section > p:has(> strong:-soup-contains('So what', 'be able'))",
     "said": "section > p:not(:has(> strong:-soup-contains('Next:')))",
     "shown": "section > [class*=highlight], [class*=table-container], .tag_first-result .stream",
     "spare": ".cell:not(.tag_exercise) .output:not(:has(summary), :-soup-contains('Answer: ')), "
