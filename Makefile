@@ -7,7 +7,6 @@ ALL ?=
 REPO ?=
 REF ?=
 ONCE ?=
-LAB ?=
 BUNDLE = dist/accelerator-course
 
 # Matplotlib's list of fonts is kept with the environment it was made from: one that another
@@ -33,7 +32,7 @@ help:
 	@echo 'make fix         mend what a program can mend, and lint: style, types, the form of the lessons'
 	@echo 'make notebooks   execute lessons, store what they say; FRESH=1 measures anew, on a quiet machine (LESSONS="03")'
 	@echo 'make benchmarks  measure the claims about speed here, side by side: under ten minutes'
-	@echo 'make site        the course as pages and slides, course_site/ (LAB=1: a lab in the browser, too)'
+	@echo 'make site        the course as pages and slides, course_site/'
 	@echo 'make wheel       build the package into dist/'
 	@echo 'make bundle      one zip for a drive, a stick or a room without a network, into dist/'
 	@echo 'make stamp       write the repository into badges and setup cells (REPO=owner/name, REF=main)'
@@ -97,12 +96,10 @@ benchmarks: environment
 site-environment:
 	@sh .ci/environment site
 
-# The site's first page leads to the slides, the questions and the lab, so these are made first.
+# The slides are made from the site's pages.
 site: site-environment wheel
-	@$(PYTHON) tools/slides.py
 	@$(PYTHON) tools/questions_out.py course_site/take
-	@$(if $(filter-out 0,$(LAB)),$(PYTHON) tools/browser_lab.py || true)
-	@$(PYTHON) tools/make_site.py
+	@$(PYTHON) tools/make_site.py && $(PYTHON) tools/slides.py
 
 bundle: site
 	@rm -rf $(BUNDLE) $(BUNDLE).zip && mkdir -p $(BUNDLE)/notebooks

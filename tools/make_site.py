@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 import lesson
+import players
 import template
 from lesson import ROOT
 from sphinx.cmd.build import build_main
@@ -35,7 +36,7 @@ Colab (the badge above) runs the cells, and takes your answers.
 :::"""
 
 
-def data(out):
+def data():
     """Give what the pages are made from that are not in the repository."""
     chips = lesson.read(ROOT / "accel_helpers" / "data" / "accelerators.csv").splitlines()
     examples = tomllib.loads(lesson.read(ROOT / "tests" / "machine" / "examples.toml"))
@@ -43,7 +44,6 @@ def data(out):
         "ah": ah,
         "readme": lesson.read(ROOT / "README.md"),
         "lessons": [path.stem for path in lesson.chosen([])],
-        "has_lab": (out / "lab").exists(),
         "answer": lesson_00.measured(),
         "book": symptoms,
         "examples": examples["failure"] | examples["slowness"],
@@ -75,10 +75,10 @@ def prepare(cell):
             shown["text/html"] = LESSON.sub(r'\1.html"', shown["text/html"])
 
 
-def stage(folder, out):
+def stage(folder):
     """Lay out what Sphinx reads, as it lies in the repository."""
     shutil.copytree(ROOT / "docs", folder / "docs", ignore=shutil.ignore_patterns("README.md"))
-    given = data(out)
+    given = data()
     for name in MADE_FROM_DATA:
         text = template.fill(f"{name}.md.j2", **given)
         (folder / "docs" / f"{name}.md").write_text(text, "utf-8")
@@ -89,6 +89,7 @@ def stage(folder, out):
     for path in lesson.chosen([]):
         notebook = lesson.parse(lesson.read(path))
         notebook.cells[0].source += NOTE
+        players.put_back(notebook)
         # A cell may ask the shell with "!", which is not Python to the highlighter.
         notebook.metadata["language_info"] = {"name": "python", "pygments_lexer": "ipython3"}
         for cell in notebook.cells:
@@ -100,7 +101,7 @@ def build(out):
     """Build the site; give another status than 0 where Sphinx found something."""
     with tempfile.TemporaryDirectory() as work:
         source, made = Path(work, "source"), Path(work, "made")
-        stage(source, out)
+        stage(source)
         how = ["-q", "-W", "--keep-going", f"-c{ROOT}/docs", f"-d{work}/trees"]
         status = build_main([*how, str(source), str(made)])
         # myst-nb leaves a folder beside the pages

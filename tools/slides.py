@@ -1,107 +1,166 @@
-"""Writes course_site/slides/: the core path of every lesson as slides, from its notebook.
+"""Writes course_site/slides/, at most 20 slides a lesson, from the site's pages.
 
-A heading begins a slide, and so do code, a picture, a table and a question of the quiz. Of a
-paragraph a slide shows the first sentences; the speaker notes have all of it, and what is folded
-away in the lesson: hints and the quiz's answers. What is too high, the template's script shrinks.
+A slide has a heading, one thing to look at, and one sentence: the verdict or the advice behind it,
+else the first of the paragraph before it. In sections without a picture it may be what was printed.
+The speaker notes have what the teacher's guide asks at that section, and what is folded away. The
+quiz comes last, as far as there is room.
 """
 
 import re
 import shutil
+from collections import defaultdict
+from dataclasses import dataclass
 from pathlib import Path
 
 import lesson
 import sphinx_revealjs
 from bs4 import BeautifulSoup
-from markupsafe import escape
-from nbconvert.filters import Highlight2HTML, markdown2html
 from pygments.formatters import HtmlFormatter
 from template import fill
 
-END = r"^## (Going further|One solution)"  # here the core path ends
-LONG = 4_000  # characters of a table that no slide holds
-QUESTION = re.compile(r"<p><strong>(\d+\. .*?)</strong>(.*?)</p>")
+MOST = 20
+END = ("going-further", "one-solution")  # the section's name where the core path ends
+# The parts of a page; each is the first of these that fits it. What is left out fits none.
+KINDS = {
+    "heading": "section > :is(h1, h2, h3)",
+    "picture": ".animation, .cell_output img:not(.animation *)",
+    "quiz": "#quiz .text_html",
+    "guess": ".text_html:has(strong:-soup-contains('Your guess'))",
+    "told": ".cell_output > p, section > p:has(> strong:-soup-contains('So what', 'be able'))",
+    "said": "section > p:not(:has(> strong:-soup-contains('Next:')))",
+    "shown": "section > [class*=highlight], [class*=table-container], .tag_first-result .stream",
+    "spare": ".cell:not(.tag_exercise) .output:not(:has(summary), :-soup-contains('Answer: ')), "
+    "section > :is(ul, ol)",
+    "folded": "section > details",
+}
+# A sentence, behind what stands in brackets; a question is shown with its answer.
+SENTENCE = re.compile(r"(?:\([^)]*\)\s+)?(.*?(?:[.!](?:</\w+>)*(?=\s+[A-Z<(])|$))", re.S)
 
 
-def of_text(source):
-    """Give a Markdown text as HTML, without the badge, its links leading to the site's pages."""
-    source = re.sub(r"\[!\[.*|^> ", "", source, flags=re.M)
-    return markdown2html(re.sub(r"\.(ipynb|md)(?=[)#])", ".html", source))
+@dataclass
+class Slide:
+    """What a slide shows below its heading: what is told of it, or else what was said before it."""
+
+    heading: str
+    shown: str = ""
+    said: str = ""
+    told: str = ""
+    notes: str = ""
 
 
-def of_quiz(stored):
-    """Give the quiz that a cell has stored, each question below a heading."""
-    questions, _, how_to_answer = stored.rpartition("<p><em>")
-    questions = questions.removeprefix("<div>").replace("<hr>", "")
-    return QUESTION.sub(r"<h2>\1</h2><p>\2</p>", questions)
+def tree(html):
+    """Parse HTML."""
+    return BeautifulSoup(html, "html.parser")
 
 
-def of_output(output, page):
-    """Give what a cell's output shows; a long table is left in the lesson."""
-    data = output.get("data", {"text/plain": output.get("text")})
-    words = escape(data["text/plain"])
-    if "image/png" in data:
-        return f'<img src="data:image/png;base64,{data["image/png"]}" alt="{words}">'
-    if "text/markdown" in data:
-        return markdown2html(data["text/markdown"])
-    shown = data.get("text/html", f"<pre>{words}</pre>")
-    if len(shown) > LONG:
-        return f'<p>See it <a href="../notebooks/{page}.html">in the lesson</a>.</p>'
-    return f"<div>{shown}</div>"
+def sections(page):
+    """Give the sections of a lesson's core path: the heading of each, and its parts by kind."""
+    found = []
+    for part in page.select(", ".join(KINDS.values())):
+        kind = next(kind for kind, css in KINDS.items() if part.css.match(css))
+        if kind != "heading":
+            found[-1][1].append((kind, part))
+        elif part.parent["id"].startswith(END):
+            break
+        else:
+            part.find(class_="headerlink").decompose()
+            found.append((part, []))
+    return found
 
 
-def core(path):
-    """Give a lesson's core path as HTML, and its last line: on which machine."""
-    cells = lesson.parse(lesson.read(path)).cells
-    for cell in cells:
-        if cell.cell_type == "markdown":
-            text, *further = re.split(END, cell.source, maxsplit=1, flags=re.M)
-            yield of_text(text)
-            if further:
-                break
-        elif cell.source == "lesson.quiz()":
-            yield of_quiz(cell.outputs[0].data["text/html"])
-        elif not lesson.tags(cell) & {"setup", "solution"}:
-            yield Highlight2HTML()(cell.source)
-            yield from (of_output(output, path.stem) for output in cell.outputs)
-    yield of_text(cells[-1].source)
+def first_sentence(paragraph):
+    """Give the first sentence of a paragraph."""
+    start = SENTENCE.match(paragraph.decode_contents())
+    return str(tree(f"<p>{start[1]}</p>"))
 
 
-def deck(path):
-    """Give the slides of a lesson: of each its heading, what it shows, and what the notes say."""
-    slides = []
-    page = BeautifulSoup("".join(core(path)), "html.parser")
-    for element in page.find_all(recursive=False):
-        shown = notes = str(element)
-        if element.name in ("h1", "h2", "h3"):
-            for link in element.select("a.anchor-link"):
-                link.decompose()
-            slides.append({"heading": element.decode_contents(), "shown": "", "notes": ""})
+def with_code(part):
+    """Give what a cell printed, below its code; of other parts themselves."""
+    cell = part.find_parent(class_="cell")
+    code = cell.select_one(".cell_input .highlight") if cell else ""
+    return f"{code}{part}"
+
+
+def of_section(heading, parts):
+    """Give the slides of a section."""
+    slides, said, spare = [], "", ""
+    is_drawn = "picture" in dict(parts)
+    for kind, part in parts:
+        if kind == "said":
+            said = said if said and not slides else first_sentence(part)
+        elif kind == "spare":
+            if slides and not slides[-1].shown + slides[-1].said:
+                slides[-1].shown = with_code(part)
+            elif not is_drawn:
+                spare = with_code(part)
+        elif kind == "told":
+            if spare or not slides or slides[-1].told:
+                slides.append(Slide(heading, spare))
+                spare = ""
+            slides[-1].told = first_sentence(part)
+        elif kind == "guess":
+            slides.append(Slide(heading, str(part), told=" "))  # what comes out is not told yet
+        elif kind == "folded":
+            slides = slides or [Slide(heading, spare)]
+            slides[-1].said += said
+            slides[-1].notes += str(part)
+            said = ""
+        else:
+            shown = str(part) if kind == "picture" else with_code(part)
+            slides.append(Slide(heading, shown, said))
+            said = ""
+    return slides or [Slide(heading, spare, said)]
+
+
+def of_question(html):
+    """Give the slide of a question, the answer in its notes."""
+    page = tree(html)
+    stem = page.strong.extract()
+    answer = page.details.extract()
+    return Slide(stem.decode_contents(), str(page.ul or ""), str(page.p), notes=str(answer))
+
+
+def asked(guide):
+    """Give what the guide asks at a part of a lesson, as HTML, by the address of that part."""
+    found = defaultdict(str)
+    for row in guide.select("tr"):
+        parts = row.select("td:not(:last-child) a[href*=notebooks]")
+        question = row.select_one("td:last-child")
+        if parts and not question.text.startswith("As "):
+            found[parts[-1]["href"]] += question.decode_contents()
+    return found
+
+
+def deck(path, guide):
+    """Give the slides of a lesson: its core path, and what there is room for of the quiz."""
+    page = tree(lesson.read(path))
+    slides, quiz = [], []
+    for heading, parts in sections(page):
+        if heading.text == "Quiz":
+            quiz = str(dict(parts)["quiz"]).split("<hr/>")
             continue
-        if element.name == "p":
-            sentences = re.split(r"(?<=[.?!])\s+(?=[A-Z<(])", element.decode_contents())
-            shown = f"<p>{' '.join(sentences[:3])}</p>"
-        elif element.name == "details":
-            element["open"] = ""
-            shown, notes = "", str(element)
-        elif element.name in ("div", "img", "table"):
-            notes = ""
-            if slides[-1]["shown"]:
-                slides.append({**slides[-1], "shown": "", "notes": ""})
-        slides[-1]["shown"] += shown
-        slides[-1]["notes"] += notes
-    return slides
+        made = of_section(heading.decode_contents(), parts)
+        made[-1].notes += guide[f"../notebooks/{path.name}#{heading.parent['id']}"]
+        slides += made
+    # On which machine it ran.
+    *_, slides[0].shown = map(str, page.select("section > p"))
+    return [*slides, *map(of_question, quiz)][:MOST]
 
 
-def write(out):
-    """Write the slides of every lesson, and reveal.js beside them."""
+def write(site):
+    """Write the slides of every lesson into a site that is there, and reveal.js beside them."""
+    out = site / "slides"
     reveal = Path(sphinx_revealjs.__file__).parent / "_static" / "revealjs"
     unused = shutil.ignore_patterns("css", "theme", "math", "highlight", "*.map")
     shutil.copytree(reveal, out / "reveal", ignore=unused, dirs_exist_ok=True)
     colours = HtmlFormatter(style="a11y-light").get_style_defs(".highlight")
-    for path in lesson.chosen([]):
-        page = fill("slides.html.j2", deck=deck(path), style=colours)
-        (out / f"{path.stem}.html").write_text(page, "utf-8")
+    guide = asked(tree(lesson.read(site / "docs" / "teach.html")))
+    for path in sorted(site.glob("notebooks/*.html")):
+        page = fill("slides.html.j2", deck=deck(path, guide), style=colours)
+        # Links from lesson to lesson begin elsewhere.
+        page = re.sub(r'(?<=href=")(?=\d\d_)', "../notebooks/", page)
+        (out / path.name).write_text(page, "utf-8")
 
 
 if __name__ == "__main__":
-    write(lesson.ROOT / "course_site" / "slides")
+    write(lesson.ROOT / "course_site")

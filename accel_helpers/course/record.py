@@ -98,7 +98,7 @@ def keep(*entries: Entry) -> str:
 def _alone(folder: Path):
     """Have other kernels wait that write here, where the system can."""
     with contextlib.ExitStack() as stack:
-        # Windows and a browser have no such lock, and a mounted Drive may have none.
+        # Windows has no such lock, and a mounted Drive may have none.
         with contextlib.suppress(ImportError, AttributeError, OSError):
             import fcntl
 

@@ -158,8 +158,8 @@ def describe(**machine: Any) -> Runtime:
 
 def _memory(limit_file: Path) -> int | None:
     """Return this machine's memory in bytes, or a container's limit if that is lower."""
-    # Neither Windows nor a browser tells.
-    if sys.platform in ("win32", "emscripten"):
+    # Windows does not tell.
+    if sys.platform == "win32":
         return None
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     limit = whole_number(read(limit_file))

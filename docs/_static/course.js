@@ -48,7 +48,7 @@ addEventListener("DOMContentLoaded", () => {
       <button type="button" value="">Show all ${entries.length}</button></p>
       <p>${letters.map((it) => `<button type="button" value="${it}">${it}</button>`).join(" ")}</p>
       <p role="status"></p>
-      <p hidden>Give the doctor the whole message, it knows more wordings: <span></span>
+      <p hidden>Give the doctor the whole message, it knows more wordings:
       <code>python -m accel_helpers diagnose FILE</code> in a shell.</p>`;
     document.querySelector("article h1 ~ p").after(form);
     const [input, status, next] = ["input", "[role]", "[hidden]"].map((at) => form.querySelector(at));
@@ -104,9 +104,5 @@ addEventListener("DOMContentLoaded", () => {
     if (asked && !location.hash) input.value = asked;
     show();
     if (location.hash) document.querySelector(":target")?.scrollIntoView();
-    // The page that asks the doctor needs a server itself.
-    if (all && location.protocol !== "file:") fetch("../lab/error.html", { method: "HEAD" }).then((got) => {
-      if (got.ok) form.querySelector("span").innerHTML = '<a href="../lab/error.html">paste it here</a>, or';
-    });
   });
 })();

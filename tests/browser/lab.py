@@ -13,14 +13,16 @@ import sys
 
 import kernel  # of tools
 import nbformat
-import template  # of tools
 from playwright.sync_api import Error, expect
 
 from accel_helpers.course import questions
 
 # What answers the questions that JupyterLab would ask in a box over the page.
-LITE = json.loads((template.FOLDER / "lab" / "jupyter-lite.json").read_text("utf-8"))
-SETTINGS = LITE["jupyter-config-data"]["settingsOverrides"]
+QUIET = {"fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True}
+SETTINGS = {
+    "@jupyterlab/apputils-extension:notification": QUIET,
+    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},
+}
 READY = """async () => {
     const notebook = jupyterapp.shell.currentWidget
     await notebook.context.ready
