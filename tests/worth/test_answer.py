@@ -45,19 +45,7 @@ def test_what_pays_follows_from_factor_set_up_and_length():
         minutes = [each / 60 for each in found.row.pays_from]
         assert found.verdict == case["verdict"], name
         assert minutes == pytest.approx(case["minutes"], rel=1e-3), name
-
-
-def test_what_a_chip_saves_goes_from_its_worst_to_its_best():
-    minute = Measurement.from_samples([60.0] * 5)
-    for factor, saves in {
-        (2, 6): "90 s to 5.8 minutes",  # 13 minutes here, 7.2 to 11.5 there
-        (1.25, 6): "at most 5.8 minutes",
-        (0.5, 0.9): "nothing",
-        step_time.NOT_KNOWN: "at most 8 minutes",
-    }.items():
-        row = ChipRow("T4", {}, (1, 1, 1), faster=factor)
-        table = Answer("m", [row], 13, 5.0, 1, minute).table
-        assert f"  {saves}  " in table, factor
+        assert case["saves"] in found.table, name
 
 
 def test_a_free_chip_goes_before_one_that_costs_money():
