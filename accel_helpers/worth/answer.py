@@ -26,7 +26,7 @@ HOLDS_BOTH = "the interval holds both"
 CANNOT_BE_TOLD = "cannot be told yet"
 # the cell of each verdict in the column "pays?", in the order in which chips are advised
 PAYS = {WORTH_IT: "probably", HOLDS_BOTH: "perhaps", NOT_WORTH_IT: "no", CANNOT_BE_TOLD: "?"}
-HEADS = ("", "pays?", "times as fast", "time in all", "pays from (time here)", "a step")
+HEADS = ("", "pays?", "with set-up", "saves", "pays from", "times as fast")
 CLEAR_GAIN = 60  # seconds; a chip that saves less is no reason to change, or to pay
 CLEAR_CHANGE = 0.9  # of a step; what float16 makes less shorter is not said
 
@@ -95,7 +95,7 @@ class Answer:
         sentences = records.load(WORDS)["answer"]
         words = self._words(self.row)
         here = _span(self.seconds)
-        short = _short(self.row.float16_seconds)
+        short = format_seconds(self.row.float16_seconds, digits=2)
         # the names that Keras gives say nothing
         kind, _, _ = self.model.partition("_")
         training = "your training" if kind in ("sequential", "functional") else self.model
@@ -110,15 +110,12 @@ class Answer:
         pays_from = _span(row.pays_from)
         if row.pays_from[0] == math.inf:
             pays_from = "never"
-        _, *ends = row.step
-        step = _span(ends, _short)
-        there = _span(row.seconds)
         return {
             "pays": _pays(row),
-            "factor": faster,
-            "there": there,
+            "there": _span(row.seconds),
+            "saves": _saved(row, self.seconds),
             "pays_from": pays_from,
-            "step": step,
+            "factor": faster,
         }
 
     @property
@@ -183,8 +180,7 @@ class Answer:
         """The cells of the table, row by row, below the names of the columns."""
         rows: list = [HEADS]
         if self.here and self.steps:
-            step = _short(self.here.median)
-            rows.append(("this CPU", "-", "1", _span(self.seconds), "-", step))
+            rows.append(("this CPU", "-", _span(self.seconds), "-", "-", "1"))
         for row in self.rows:
             chip = f"{row.chip}, {row.price}"
             words = self._words(row)
@@ -283,9 +279,15 @@ def _pays(row: ChipRow) -> str:
     return cell
 
 
-def _short(seconds: float) -> str:
-    """Return the seconds of a step in words."""
-    return format_seconds(seconds, digits=2)
+def _saved(row: ChipRow, here: Span) -> str:
+    """Return the cell that says how much sooner than `here` a chip is done."""
+    if row.seconds == NOT_KNOWN:
+        return "?"
+    shortest, longest = here
+    best, worst = row.seconds
+    if longest <= best:
+        return "nothing"
+    return _span((max(shortest - worst, 0), longest - best))
 
 
 def _span(span: Sequence[float], write: Callable[[float], str] = format_duration) -> str:

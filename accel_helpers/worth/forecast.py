@@ -57,8 +57,8 @@ def forecast(
     setup_minutes : float, optional
         What another machine costs first: changing the runtime, installing, uploading, compiling.
     seconds : float, optional
-        For timing the training on this CPU (0: not at all). A slow one may take six times as
-        long, for five timings.
+        For timing the training on this CPU (0: not at all, and only the `rows` tell anything). A
+        slow one may take six times as long, for five timings.
 
     Returns
     -------

@@ -45,6 +45,7 @@ def test_what_pays_follows_from_factor_set_up_and_length():
         minutes = [each / 60 for each in found.row.pays_from]
         assert found.verdict == case["verdict"], name
         assert minutes == pytest.approx(case["minutes"], rel=1e-3), name
+        assert case["saves"] in found.table, name
 
 
 def test_a_free_chip_goes_before_one_that_costs_money():

@@ -7,6 +7,7 @@ from functools import partial
 
 from accel_helpers._values.words import times
 from accel_helpers.course.checks import FunctionCheck
+from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.pictures import Picture, bars, lines
 
 
@@ -80,7 +81,6 @@ def crossing(answer) -> Picture:
     chip = f"the {answer.row.chip}"
     early, late = (seconds / 60 for seconds in answer.row.pays_from)
     training = sum(answer.seconds) / 120
-    marks = {"your training": (training, training)}
     finding = f"Under {times(early)} minutes of training here, stay"
     if early == math.inf:
         finding = f"{chip}: it never pays"
@@ -88,18 +88,22 @@ def crossing(answer) -> Picture:
         finding += " where you are"
     else:
         finding += f"; over {times(late)}, change"
-        marks[f"{times(late)} minutes"] = (late, late)
-    most = 1.3 * max(minutes for minutes in (training, early, late) if minutes < math.inf)
+    reach = max(minutes for minutes in (training, early) if minutes < math.inf)
+    # a wide interval may end far away from what matters
+    most = 1.3 * min(max(reach, late), 2 * reach)
     setup = answer.setup_minutes
-    curves = {"this CPU": {0: 0, most: most}}
-    for name, factor in zip(("worst", "best"), answer.row.faster, strict=True):
-        if factor:
-            curves[f"{chip}, at {name}"] = {0: setup, most: setup + most / factor}
+    slow, fast = answer.row.faster
+    there = best = setup + most / fast
+    if slow:
+        # a band, from the best case to the worst
+        there = Measurement.from_samples([best, setup + most / slow])
+    curves = {"this CPU": {0: 0, most: most}, chip: {0: setup, most: there}}
     x = ("minutes of training on this CPU", "{:.3g}".format)
+    marks = {"your training": (training, training)}
     return lines(curves, x, ("minutes until it is done", x[1]), title=finding, marks=marks)
 
 
 PICTURES = {
-    "bars": partial(bars, title="The overhead stays: no chip shortens it"),
+    "bars": partial(bars, title="The red part stays: no chip shortens the overhead"),
     "crossing": crossing,
 }
