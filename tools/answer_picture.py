@@ -25,7 +25,7 @@ WIDTHS = (16, 128, 512, 2048)
 BATCH_SIZES = (32, 256, 2048)
 SECONDS = 5  # for each training
 CNN = "small CNN"
-TITLE = "With wide layers and large batches a better chip can gain most"
+TITLE = "Wide layers and large batches gain most from a better chip"
 NOTE = "Ceilings: about the most that a better chip could gain. No GPU was measured."
 MADE = "# Made by tools/answer_picture.py, like the picture beside it; never by hand."
 README_PICTURE = lesson.ROOT / "docs" / "pictures" / "is-it-worth-it.png"
@@ -83,7 +83,7 @@ def draw(ceilings):
         else:
             curves[f"batches of {size:,}"][model] = point
     x = "units in the hidden layer", pictures.number
-    y = "times as fast", pictures.number
+    y = "times as fast, at most", pictures.number
     return pictures.lines(curves, x, y, title=TITLE, log=True, dashed=[net])
 
 

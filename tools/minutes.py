@@ -35,6 +35,7 @@ PARTS = {
 }
 HEAD = re.compile(r"\*\*Minutes:\*\*[^\\\n]*")
 TOLD = "**Minutes:** {} for the core path, {} for the quiz, {} more under *Going further*."
+NOTHING_MORE = ", 0 more under *Going further*"
 ROW = re.compile(r"(\| \[?(0\d|1[01])\b[^|]*\| )\d+(?= \|)")
 
 
@@ -91,7 +92,8 @@ def told(page, minutes):
     """Give a page's text with the minutes in its head and in its map of the lessons."""
     text = ROW.sub(lambda row: f"{row[1]}{sum(minutes[row[2]][:2])}", lesson.read(page))
     if page.name[:2] in minutes:
-        text = HEAD.sub(TOLD.format(*minutes[page.name[:2]]), text, count=1)
+        line = TOLD.format(*minutes[page.name[:2]])
+        text = HEAD.sub(line.replace(NOTHING_MORE, ""), text, count=1)
     return text
 
 

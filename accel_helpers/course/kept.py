@@ -8,14 +8,10 @@ from numbers import Real
 from accel_helpers.course.climb import RESIDENT, TF_DATA, Climb, Stage
 from accel_helpers.course.facts import FourFacts
 from accel_helpers.course.stored_steps import Product
-from accel_helpers.machine.hardware import Plausibility
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.scores import Score
 
 MOST = 20  # numbers of an array that are kept one by one; of a longer one the mean and the count
-
-# Of these classes one attribute is kept.
-INNER = {Plausibility: "time", FourFacts: "faster"}
 
 
 def numbers_of(result: object, words: str = "") -> dict[str, float]:
@@ -57,9 +53,9 @@ def _parts(result: object) -> list[tuple]:
 
 def _of_class(result):
     """Return what is kept of a result of a known class as a mapping, and any other as it is."""
-    if type(result) in INNER:
-        return {"": getattr(result, INNER[type(result)])}
     match result:
+        case FourFacts():
+            return {"": result.faster}
         case Measurement():
             seconds = _with_ends("seconds", result.median, result.interval)
             others = {"first call seconds": result.first_call, "samples": len(result.samples)}

@@ -1,14 +1,14 @@
 """Which outcome a result has at a place of a lesson: the place has a sentence for each."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from accel_helpers.machine import backend, runtime
-from accel_helpers.machine.hardware import Plausibility
-from accel_helpers.measure.measurement import FEW_SAMPLES, Speedup
+from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
 from accel_helpers.worth.forecast import attached
 
 NOT_MEASURED = "not measured"  # the outcome of None; a place may have a sentence for it
+MATMUL = 2 * 2048**3  # the operations of lesson 01's matmul
 FASTEST_CLOCK = 10e9  # ticks per second: no CPU that we know of has more
 ROUNDING = 1e-4  # a distance that rounding explains: a device may add up in another order
 # How many times as long the slow side of a race takes, in words. The whole interval must lie
@@ -66,18 +66,19 @@ def landed(result: object) -> str:
     return f"on a {kind.upper()}"
 
 
-def at_once(judged: Sequence[Plausibility]) -> str:
-    """Return whether a CPU, the first of the judged devices, worked on many numbers at once.
+def at_once(timed: Measurement) -> str:
+    """Return whether a CPU worked on many numbers at once in lesson 01's matmul.
 
     It did where it was faster than its cores could be one by one, at a clock that no CPU has.
     """
-    cpu = judged[0]
-    shortest, longest = cpu.time.interval
+    if device_kind(timed.name) != "cpu":
+        return "cannot tell"
+    shortest, longest = timed.interval
     one_by_one = FASTEST_CLOCK * (runtime.describe().cores or math.nan)
-    if cpu.work / longest >= one_by_one:
+    if MATMUL / longest >= one_by_one:
         return "many at once"
     # A tenth of it is one operation per tick of a slow clock.
-    if cpu.work / shortest <= 0.1 * one_by_one:
+    if MATMUL / shortest <= 0.1 * one_by_one:
         return "one by one"
     return "cannot tell"
 

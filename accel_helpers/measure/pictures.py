@@ -149,7 +149,7 @@ def rows(
     letters = 0
     names = []
     for thing in things:
-        texts.append(f"{thing.name} {thing.note}")
+        texts.append(f"{thing.name} {thing.note}".rstrip())
         letters = max(letters, len(thing.note))
         name = textwrap.fill(thing.name, 26)
         names.append(name)

@@ -3,7 +3,7 @@
 import tomllib
 from pathlib import Path
 
-from accel_helpers import compare, judge
+from accel_helpers import compare
 from accel_helpers.course import ledger, record
 from accel_helpers.course.climb import Climb, Stage
 from accel_helpers.course.facts import FourFacts
@@ -69,7 +69,7 @@ def results():
         stages.append(Stage(name, 32, lasting(seconds, name), (0.7, 0.9)))
     climb = Climb(tuple(stages))
     return {
-        "1": [judge(flops=17e9, seconds=lasting(0.06, "cpu:0"))],
+        "1": lasting(0.06, "cpu:0"),
         "4": {32: lasting(1, "fit"), 256: lasting(2, "fit")},
         "5": race,
         "6": FourFacts("a GPU", "gpu:0", "gpu:0", race),

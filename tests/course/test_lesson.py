@@ -3,7 +3,7 @@
 import tomllib
 from pathlib import Path
 
-from accel_helpers import compare, describe, judge
+from accel_helpers import compare, describe
 from accel_helpers.course import predict, record
 from accel_helpers.course.facts import FourFacts
 from accel_helpers.course.outcomes import outcome_of
@@ -101,7 +101,10 @@ def test_of_four_facts_the_first_no_decides():
 
 
 def test_a_cpu_faster_than_one_by_one_did_many_at_once():
-    work = 1.2e9 * describe().cores
-    for seconds, outcome in [(0.06, "many at once"), (0.2, "cannot tell"), (2, "one by one")]:
-        judged = judge(flops=work, seconds=lasting(seconds))
-        assert outcome_of([judged], "at once") == outcome
+    # So long it would take one by one, at ten billion a second on each core.
+    one_by_one = 1.718 / describe().cores
+    for share, outcome in [(0.5, "many at once"), (2, "cannot tell"), (20, "one by one")]:
+        taken = Measurement.from_samples([share * one_by_one] * 5, name="cpu:0")
+        assert outcome_of(taken, "at once") == outcome
+    gpu = Measurement.from_samples([1e-6] * 5, name="gpu:0")
+    assert outcome_of(gpu, "at once") == "cannot tell"
