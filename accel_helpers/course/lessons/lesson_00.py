@@ -52,7 +52,9 @@ def overhead() -> pictures.Picture:
             beside = {"ha": "left", "color": "black"}
             if done > EDGE:
                 beside = {"ha": "right", "color": "white"}
-            axes.text(min(done, EDGE), chip, f" done at {done:.1f} ", size=11, va="center", **beside)
+            axes.text(
+                min(done, EDGE), chip, f" done at {done:.1f} ", size=11, va="center", **beside
+            )
             texts.append(f"{name}, done at {done:.1f}")
         axes.set_yticks([0, 1, 3, 4, 6, 7], ["Python", "chip"] * 3)
         axes.set_xlim(0, EDGE)
