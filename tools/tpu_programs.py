@@ -35,20 +35,17 @@ def steps():
     """The lessons' training steps, by name: model, batch size, chips, with estimates of cycles."""
     from accel_helpers.course.quickstart import quickstart_model
 
-    mixed, single = partial(resnet50, "mixed_bfloat16"), partial(resnet50, "float32")
+    mixed = partial(resnet50, "mixed_bfloat16")
     found = {
         "quickstart": (quickstart_model, 32),
         # Lesson 09 shows what the chips tell each other.
         "quickstart-4-chips": (quickstart_model, 32, 4),
         "quickstart-8-chips": (quickstart_model, 32, 8),
-        # Lesson 04 writes it out.
-        "strategy": (quickstart_model, 64),
+        # Lesson 04 draws these.
         "shakespeare": (shakespeare, 64),
-        # Both formats: what fits in one need not fit in the other.
         "resnet50": (mixed, 128),
         "resnet50-large": (mixed, 1024),
-        "resnet50-float32": (single, 128),
-        "resnet50-float32-large": (single, 512),
+        "resnet50-float32": (partial(resnet50, "float32"), 128),
     }
     for width in (100, 128, 129, 256):
         found[f"width-{width}"] = partial(quickstart_model, width=width, dropout=0), 1024, 1, True

@@ -4,6 +4,7 @@ import logging
 import os
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -17,8 +18,8 @@ def _is_error(record: logging.LogRecord) -> bool:
 def hide_log() -> None:
     """Send what frameworks log past Python to a temporary file, for the rest of this notebook.
 
-    TensorFlow writes a page of it when it starts. Python's own warnings and errors stay visible.
-    Outside a notebook this does nothing.
+    TensorFlow writes a page of it when it starts. Python's own warnings and errors stay visible,
+    but for JAX's warning of a fork. Outside a notebook nothing is sent to a file.
 
     Examples
     --------
@@ -28,6 +29,8 @@ def hide_log() -> None:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     # A filter, since TensorFlow sets the level itself when it is imported in a notebook.
     logging.getLogger("tensorflow").addFilter(_is_error)
+    # A line that begins with ! forks, and starts another program at once: JAX warns needlessly.
+    warnings.filterwarnings("ignore", r"os\.fork\(\)")
     if "ipykernel" in sys.modules:
         # Native code writes to file descriptor 2; Python's errors go to the page another way.
         # Descriptor 2 keeps the file open when it is closed here.

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import warnings
 
 import pytest
 
@@ -17,6 +18,13 @@ def test_a_remark_stays_hidden_though_tensorflow_sets_the_level(caplog):
     logger.warning("a remark")
     logger.error("an error")
     assert caplog.messages == ["an error"]
+
+
+def test_jax_does_not_warn_of_a_fork_that_starts_a_script():
+    with warnings.catch_warnings(record=True) as seen:
+        hide_log()
+        warnings.warn("os.fork() was called. JAX is multithreaded.", RuntimeWarning, stacklevel=1)
+    assert not seen
 
 
 def test_what_a_block_writes_is_held_back_unless_it_fails(capfd):

@@ -42,11 +42,6 @@ def ladder():
     return drawings("10")["ladder"](models)
 
 
-def memory():
-    names = ("shakespeare", "resnet50-large")
-    return drawings("04")["memory"]({name: course.stored_step(name) for name in names})
-
-
 def roofline():
     points = {"adding": (0.125, 1.4e9), "step": (3, 3.5e9)}
     roofs = {"here": (12e9, 1.1e11), "a T4": (3e11, 8e12)}
@@ -73,9 +68,9 @@ def drawn():
     yield climbed, f"{LONG} no measurable difference; 96.0% right"
     yield climb(256), "Nothing here is measurably faster with the same batch size: "
     yield ladder(), "Wider is the last change that measurably helps: plain 70.0%; wider 90.0%, +"
-    fitting = memory()
-    yield fitting, "v5e: 16.9 GB; v6e: 33.6 GB; Shakespeare, float32, batch of 64 24.2 MB, fits; "
-    yield fitting, "ResNet-50, bfloat16, batch of 1,024 23.6 GB, too much; 512 fit."
+    fitting = drawings("04")["memory"]()
+    yield fitting, "v5e: 16.9 GB; v6e: 33.6 GB; Shakespeare, batch of 64, float32 24.2 MB, fits; "
+    yield fitting, "ResNet-50, batch of 1,024, bfloat16 23.6 GB, too much for a v5e."
 
 
 def pixels(picture):
