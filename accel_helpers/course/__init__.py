@@ -32,8 +32,6 @@ _MODULES = {
     "load_text": "text",
     "measure_climb": "climb",
     "FourFacts": "facts",
-    "practice_device": "lessons.pretend_device",
-    "PRACTICE_TRUTH": "lessons.pretend_device",
     "MatrixUnit": "unit",
     "unit_animation": "unit_pictures",
     "unit_strip": "unit_pictures",

@@ -10,7 +10,6 @@ from functools import partial
 from itertools import pairwise
 from math import ceil
 
-from accel_helpers._values.words import wrapped
 from accel_helpers.course.quickstart import quickstart_model
 from accel_helpers.fit.clock import TimeBox, Timed, epochs_of, take_turns
 from accel_helpers.fit.images import Images
@@ -19,7 +18,7 @@ from accel_helpers.fit.resident_turns import TimedResident, resident_training
 from accel_helpers.fit.training import BATCH_SIZE, Training
 from accel_helpers.machine import backend, runtime
 from accel_helpers.measure import timing
-from accel_helpers.measure.measurement import FASTER, Measurement, Speedup
+from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.scores import Score
 
 LARGE_BATCH = 256
@@ -67,7 +66,7 @@ class Climb:
     """All stages, in the order climbed, and notes on how they were measured."""
 
     stages: tuple[Stage, ...]
-    notes: tuple[str, ...] = ()
+    notes: str = ""
 
     @property
     def gains(self) -> dict[str, Speedup]:
@@ -80,12 +79,6 @@ class Climb:
         """Every stage but the first against the first, by its name."""
         first, *others = self.stages
         return {stage.name: _compared(first.epoch, stage.epoch) for stage in others}
-
-    @property
-    def best(self) -> str:
-        """The stage that gained most on the one before it; "none of them" where nothing did."""
-        ratios = {name: gain.ratio for name, gain in self.gains.items() if gain.verdict == FASTER}
-        return max(ratios, key=ratios.__getitem__, default="none of them")
 
     @property
     def verdict(self) -> str:
@@ -125,9 +118,10 @@ def measure_climb(images: Images, *, seconds: float = 10.0) -> Climb:
     x = images.x_train.astype("float32") / 255
     trainings, notes = trainings_of(x, images.y_train)
     timed: dict[str, Timed] = {}
+    too_late = []
     for name, training in trainings.items():
         if len(timed) >= FIRST and box.seconds_left() < LAST_STAGE * seconds:
-            notes.append(f"{name} is left out: the time was up.")
+            too_late.append(name)
             continue
         clock = TimedResident if name in (RESIDENT, RESIDENT_SMALL) else Timed
         timed[name] = clock(training, seconds / TURNS)
@@ -146,12 +140,12 @@ def measure_climb(images: Images, *, seconds: float = 10.0) -> Climb:
         size = BATCH_SIZE if name in (DEFAULT, RESIDENT_SMALL) else LARGE_BATCH
         stages.append(Stage(name, size, epoch, accuracy[size]))
     note = (
-        f'"right" is the mean of {SEEDS} trainings of {LEARNING_EPOCHS} epochs on '
-        f"{count:,} different pictures, for each batch size, tested on "
-        f"{len(images.x_test):,} others. Where an epoch is long, a part of it is timed in each of "
-        f"{len(epoch.samples)} turns."
+        f"Accuracy is on {len(images.x_test):,} new pictures, the mean of {SEEDS} training runs of "
+        f"{LEARNING_EPOCHS} epochs on {count:,} others, for each batch size."
     )
-    return Climb(tuple(stages), (wrapped(note), *notes))
+    if too_late:
+        notes.append(f"The time was up before {', '.join(too_late)}.")
+    return Climb(tuple(stages), " ".join([note, *notes]))
 
 
 def trainings_of(x, y) -> tuple[dict[str, Training], list[str]]:

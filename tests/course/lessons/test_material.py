@@ -43,14 +43,17 @@ def test_the_doctor_finds_in_each_log_of_lesson_02_what_the_case_says():
 
 def test_the_benchmarks_that_lesson_03_shows_are_as_wrong_as_it_says():
     scope, said = {}, {}
-    shown = re.search(r"```python\n(def broken_a.*?)```", prose("03"), re.S)[1]
-    rest, _, _ = the_cell("03", "def broken_b").source.partition("\nfor ")
-    exec(shown + rest, scope)
+    for shown in re.findall(r"```python\n(def broken_.*?)```", prose("03"), re.S):
+        exec(shown, scope)
     for name in lesson_03.PRACTICE_TRUTH:
         benchmark = scope[f"broken_{name.lower()}"]
         said[name] = benchmark(lesson_03.practice_device(name))
     assert said == pytest.approx({"A": 0.0001, "B": 0.2101, "C": 0.0101, "D": 0})
     assert "says 0.1 ms where the truth is 10.1 ms" in prose("03")
+    for letter in "BCD":
+        words = f"{letter} says {1000 * said[letter]:.1f} ms.*?truth is (.*?) ms"
+        (truth,) = re.findall(words, prose("03"), re.S)
+        assert float(truth) == pytest.approx(1000 * lesson_03.PRACTICE_TRUTH[letter])
     assert lesson_03.PRACTICE_TRUTH["A"] == 0.0101
 
 
