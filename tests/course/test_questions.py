@@ -7,7 +7,7 @@ from pathlib import Path
 from accel_helpers.course import questions
 
 BANK = questions.bank()
-# Each of the 81 questions with all that is asked, answered and told, as a digest. Where one is
+# Each of the questions with all that is asked, answered and told, as a digest. Where one is
 # written anew, `python -m tests.course.test_questions` stores what it says now.
 KEPT = Path(__file__).with_name("bank.json")
 
