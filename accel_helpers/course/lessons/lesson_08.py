@@ -4,9 +4,10 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 
-from accel_helpers._values.words import format_seconds, times
+from accel_helpers._values.words import format_seconds
 from accel_helpers.course.checks import FunctionCheck
 from accel_helpers.fit.parts import Parts
+from accel_helpers.machine import hardware
 from accel_helpers.measure import pictures
 
 
@@ -72,17 +73,21 @@ class PaysAfter(FunctionCheck):
 CHECKS = {"08/pays_after": PaysAfter(pays_after)}
 
 
-def chain(found: Mapping[str, Mapping]) -> pictures.Picture:
-    """Draw the time of a chain of operations over its length, by what computed it."""
-    growth = {}
-    for way, curve in found.items():
-        longest = curve[max(curve)].median
-        shortest = curve[min(curve)].median
-        growth[way] = times(longest / shortest)
-    title = f"32 times the operations: NumPy {growth['NumPy']} times as long, XLA {growth['XLA']}"
-    x = ("operations in the chain", pictures.number)
-    y = ("time of a call", format_seconds)
-    return pictures.lines(found, x, y, title=title, log=True)
+def roof(found: Mapping[str, Mapping]) -> pictures.Picture:
+    """Draw the chain one by one and fused, under the roof that was measured and that of a T4."""
+    points = found["points"]
+    memory = found["roof"]["memory"]
+    compute = found["roof"]["compute"]
+    chip = hardware.match("Tesla T4")
+    bandwidth = 1e9 * chip.mem_bw_gb_s
+    peak = 1e12 * hardware.peak(chip, "float32")
+    roofs = {"yours, measured": (memory, compute), f"{chip.name}, data sheet": (bandwidth, peak)}
+    _, before = points["one by one"]
+    _, after = points["fused"]
+    title = "Fusion moves the chain right, and up"
+    if after < before:
+        title = "Fusion moves the chain right, but not up"
+    return pictures.roofline(points, roofs, title=title, step="one by one", goal="fused")
 
 
 def modes(found: Mapping[str, Parts]) -> pictures.Picture:
@@ -97,4 +102,4 @@ def modes(found: Mapping[str, Parts]) -> pictures.Picture:
     return pictures.bars(steps, title=title)
 
 
-PICTURES = {"chain": chain, "bars": modes}
+PICTURES = {"roof": roof, "bars": modes}
