@@ -64,7 +64,7 @@ class Score:
             seeds = "1 seed"
         images = len(self.right[0])
         per_cent = 100 * self.accuracy
-        return f"{self.name}: {per_cent:.1f} % right ({seeds}, {images} images)"
+        return f"{self.name}: {per_cent:.1f}% right ({seeds}, {images} images)"
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Difference:
         high_points = 100 * high
         interval = f"{low_points:+.1f} to {high_points:+.1f}"
         difference = f"{points:+.1f} points ({interval})"
-        return f"{self.after.name}: {per_cent:.1f} %, {difference}: {self.verdict}"
+        return f"{self.after.name}: {per_cent:.1f}%, {difference}: {self.verdict}"
 
 
 def compare_scores(before: Score, after: Score) -> Difference:
@@ -131,7 +131,7 @@ def compare_scores(before: Score, after: Score) -> Difference:
     >>> before = Score.of("before", [[0] * 40 + [1] * 60] * 3, [1] * 100)
     >>> after = Score.of("after", [[0] * 10 + [1] * 90] * 3, [1] * 100)
     >>> print(compare_scores(before, after))
-    after: 90.0 %, +30.0 points (+20.8 to +39.2): better
+    after: 90.0%, +30.0 points (+20.8 to +39.2): better
     """
     import numpy as np
     from scipy import stats
