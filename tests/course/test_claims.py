@@ -1,4 +1,4 @@
-"""The page of claims: nineteen, each with its verdict, its sources and the lesson that decides it."""
+"""The page of claims: nineteen, each with a verdict, its sources and the lesson that decides it."""
 
 import re
 from pathlib import Path
