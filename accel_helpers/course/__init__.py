@@ -21,7 +21,6 @@ _MODULES = {
     "last_score": "exam",
     "both_answers": "review",
     "missed": "review",
-    "my_claims": "ledger",
     "write_summary": "summary",
     "load_images": ".fit.images",
     "step_parts": ".fit.time_fit",

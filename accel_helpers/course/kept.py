@@ -1,4 +1,4 @@
-"""What the record keeps of a result: the numbers that the summary, claims or board read."""
+"""What the record keeps of a result: the numbers that the summary or the board reads."""
 
 import math
 import statistics
@@ -7,7 +7,6 @@ from numbers import Real
 
 from accel_helpers.course.climb import RESIDENT, TF_DATA, Climb, Stage
 from accel_helpers.course.facts import FourFacts
-from accel_helpers.course.stored_steps import Product
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.scores import Score
 
@@ -64,8 +63,6 @@ def _of_class(result):
             return {"": [result.slow, result.fast], **_times(result)}
         case Score():
             return {f"{result.name} accuracy": result.accuracy}
-        case Product():
-            return {"instructions": result.instructions}
         case Stage():
             mean = statistics.fmean(result.accuracy)
             ends = min(result.accuracy), max(result.accuracy)

@@ -107,14 +107,6 @@ def resumed(distances: Mapping[str, float]) -> str:
     return "exactly"
 
 
-def which_ran(tried: Mapping[str, bool]) -> str:
-    """Return which of two things ran: the name of one, "both" or "neither"."""
-    if all(tried.values()):
-        return "both"
-    successes = [name for name, has_run in tried.items() if has_run]
-    return "".join(successes) or "neither"
-
-
 def held(result: Mapping) -> str:
     """Return whether the forecast of the attached GPU held: one of the outcomes of "held".
 
@@ -141,5 +133,4 @@ _RULES = {
     "longer": how_much_longer,
     "compiling": lambda seconds: max(seconds, key=seconds.get),  # the step that took longest
     "resumed": resumed,
-    "which ran": which_ran,
 }

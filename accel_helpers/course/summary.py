@@ -5,7 +5,7 @@ from pathlib import Path
 
 from accel_helpers._values.records import write_whole
 from accel_helpers._values.words import template
-from accel_helpers.course import ledger, quiz, record
+from accel_helpers.course import quiz, record
 from accel_helpers.course.review import answers
 
 NAME = "course_summary.html"
@@ -34,7 +34,6 @@ def write_summary() -> Path:
         missed=quiz.ask_again().questions,
         verdict=record.newest("guess/").get("05/verdict"),
         questions=answers(),
-        findings=ledger.my_claims(),
         measured=measured,
         latest={entry.place: entry for entry in measured},
     )

@@ -8,7 +8,6 @@ import pytest
 from accel_helpers import course
 from accel_helpers.course.climb import Climb, Stage
 from accel_helpers.course.lessons import drawings
-from accel_helpers.course.lessons.lesson_10 import share_axis
 from accel_helpers.measure import pictures
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.pictures import plot
@@ -106,10 +105,16 @@ def test_the_pieces_of_a_bar_lie_end_to_end_each_as_long_as_it_takes():
     assert (end - begins) / (middle - start) == pytest.approx(3, abs=0.1)
 
 
-def test_an_axis_that_does_not_begin_at_0_says_so_and_hides_nothing():
-    label, begins = share_axis(93.0)
-    assert begins == 90
-    assert label.endswith("begins at 90")
+def test_an_axis_that_does_not_begin_at_0_says_so_and_hides_nothing(monkeypatch):
+    asked = {}
+
+    def draw(things, x, **others):
+        asked.update(label=x[0], **others)
+
+    monkeypatch.setattr(pictures, "rows", draw)
+    ladder()
+    assert asked["start"] == 70
+    assert asked["label"].endswith("begins at 70")
 
 
 def test_a_figure_of_ones_own_is_shown_once_under_its_finding():

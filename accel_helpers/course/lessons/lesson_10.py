@@ -163,7 +163,7 @@ def prepared(right: Mapping[str, Sequence[bool]]) -> pictures.Picture:
         share = 100 * count / total
         low, high = stats.binomtest(count, total).proportion_ci(method="wilson")
         interval = (100 * low, 100 * high)
-        thing = pictures.Row(name, f"{share:.1f} %", (share,), interval)
+        thing = pictures.Row(name, f"{share:.1f}%", (share,), interval)
         things.append(thing)
         shares[name] = share
     worst = min(shares, key=shares.__getitem__)
@@ -176,7 +176,7 @@ def prepared(right: Mapping[str, Sequence[bool]]) -> pictures.Picture:
 def ladder(models: Sequence[Score]) -> pictures.Picture:
     """Draw models, each one change away from the one before; the last that is better is strong."""
     best = models[0]
-    notes = [f"{100 * best.accuracy:.1f} %"]
+    notes = [f"{100 * best.accuracy:.1f}%"]
     for before, after in pairwise(models):
         change = scores.compare_scores(before, after)
         _, _, note = str(change).partition(": ")
@@ -199,14 +199,9 @@ def ladder(models: Sequence[Score]) -> pictures.Picture:
 
 def _drawn(things: Sequence[pictures.Row], title: str, lowest: float) -> pictures.Picture:
     """Draw shares in %, on an axis that begins at the ten below the lowest."""
-    label, start = share_axis(lowest)
-    return pictures.rows(things, (label, pictures.number), title=title, start=start)
-
-
-def share_axis(lowest: float) -> tuple[str, float]:
-    """Return what an axis of shares in % says, and where it begins."""
     start = 10 * (lowest // 10)
-    return f"right answers, in %; the axis begins at {start:.0f}", start
+    label = f"right answers, in %; the axis begins at {start:.0f}"
+    return pictures.rows(things, (label, pictures.number), title=title, start=start)
 
 
 PICTURES = {"scaling": prepared, "ladder": ladder}

@@ -1,0 +1,33 @@
+"""Of what a page draws or says, the record keeps the numbers, by names that tell what they are."""
+
+from accel_helpers import compare, judge
+from accel_helpers.course.climb import RESIDENT, TF_DATA, Climb, Stage
+from accel_helpers.course.facts import FourFacts
+from accel_helpers.course.kept import numbers_of
+from accel_helpers.measure.measurement import Measurement
+
+
+def lasting(seconds, name):
+    return Measurement.from_samples([seconds] * 5, name=name)
+
+
+def test_of_a_race_the_factor_is_kept_with_its_interval_and_so_it_is_of_the_four_facts():
+    race = compare(lasting(2.0, "cpu"), lasting(1.0, "gpu"))
+    kept = numbers_of(race)
+    assert kept["times as fast low"] <= kept["times as fast"] == 2 <= kept["times as fast high"]
+    assert kept["cpu seconds"] == 2
+    assert numbers_of(FourFacts("a GPU", "gpu:0", "gpu:0", race)) == kept
+
+
+def test_of_a_judged_rate_the_time_is_kept():
+    judged = judge(flops=17e9, seconds=lasting(0.06, "cpu:0"))
+    assert numbers_of([judged])["cpu:0 seconds"] == 0.06
+
+
+def test_of_a_climb_the_accuracies_and_the_gain_of_keeping_the_data_are_kept():
+    stages = []
+    for name, seconds in {"default fit": 4.0, TF_DATA: 2.0, RESIDENT: 1.0}.items():
+        stages.append(Stage(name, 32, lasting(seconds, name), (0.7, 0.9)))
+    kept = numbers_of(Climb(tuple(stages)))
+    assert kept["default fit accuracy low"] == 0.7
+    assert kept["resident against tf.data times as fast"] == 2
