@@ -7,7 +7,7 @@ is must come out the same: whether it compiles and fits, its operations, its exc
 compiler makes of it may move a little with Keras and JAX.
 
 The steps are compiled by the library's own child, and again by `tpu_report.py` for what the
-compiler says of cycles and arrays.
+compiler says of arrays and exchanges.
 """
 
 import itertools
@@ -32,11 +32,11 @@ PRODUCTS += [("v5e", *shape) for shape in ODD]
 
 
 def steps():
-    """The lessons' training steps, by name: model, batch size, chips, with estimates of cycles."""
+    """The lessons' training steps, by name: model, batch size, chips."""
     from accel_helpers.course.quickstart import quickstart_model
 
     mixed = partial(resnet50, "mixed_bfloat16")
-    found = {
+    return {
         "quickstart": (quickstart_model, 32),
         # Lesson 09 shows what the chips tell each other.
         "quickstart-4-chips": (quickstart_model, 32, 4),
@@ -47,9 +47,6 @@ def steps():
         "resnet50-large": (mixed, 1024),
         "resnet50-float32": (partial(resnet50, "float32"), 128),
     }
-    for width in (100, 128, 129, 256):
-        found[f"width-{width}"] = partial(quickstart_model, width=width, dropout=0), 1024, 1, True
-    return found
 
 
 def shakespeare():
@@ -84,7 +81,7 @@ def resnet50(policy):
     return model
 
 
-def compiled(name, model, chip, batch_size, chips=1, thorough=False):
+def compiled(name, model, chip, batch_size, chips=1):
     """The compiler's answer for a step, under the step's own name, with all that it says."""
     import keras
 
@@ -96,7 +93,6 @@ def compiled(name, model, chip, batch_size, chips=1, thorough=False):
         "batch": compiler.described_batch(model),
         "chip": chip,
         "chips": chips,
-        "thorough": thorough,
         "beside": str(Path(child.__file__).parent),
     }
     said = compiler.ask(model, job, SECONDS, script=str(HERE / "tpu_report.py"))
@@ -113,7 +109,7 @@ def rows_of(answer, moved):
     """The rows of the card that only a stored answer has, each as (label, text)."""
     import tpu_report
 
-    from accel_helpers._values.words import format_bytes, format_count
+    from accel_helpers._values.words import format_bytes
 
     chips = answer["chips"]
     if moved:
@@ -133,12 +129,6 @@ def rows_of(answer, moved):
     for found in answer["collectives"]:
         size = format_bytes(found["bytes"])
         yield "between chips", f"{found['kind']} of {found['arrays']} arrays, {size} on each chip"
-    if answer["cycles"]:
-        total = sum(dict(answer["cycles"]).values())
-        layer, most = answer["cycles"][0]
-        share = 100 * most / total
-        text = f"{format_count(total)} clock cycles, {share:.0f}% of them in {layer}"
-        yield "estimate", text
 
 
 def count_products():

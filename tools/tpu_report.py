@@ -3,18 +3,16 @@
     python tpu_report.py FOLDER
 
 It is what `accel_helpers/tpu/child.py` is, for the stored answers: FOLDER has the same job, with
-the folder of that file as "beside", and "thorough", which gives the compiler its full time.
+the folder of that file as "beside".
 """
 
 import json
 import re
 import sys
-from collections import Counter
 from math import ceil, prod
 from pathlib import Path
 
 COLLECTIVES = "all-reduce|all-gather|reduce-scatter|all-to-all|collective-permute"
-NO_ESTIMATE = 2**62  # the compiler writes about 2**63 cycles where it has no estimate
 MOST_ARRAYS = 5  # of the largest arrays are in an answer
 # How JAX names what the step is given. The optimizer keeps arrays of the weights' shapes.
 GIVEN = {
@@ -47,8 +45,6 @@ _COLLECTIVE = re.compile(rf"^\s+(?:ROOT )?%\S+ = (.*?) ({COLLECTIVES})(?:-start)
 #     "     Operator: op_name="jit(step)/jvp(conv1)/conv_general_dilated" stack_frame_id=99"
 #     "     Shape: bf16[1024,56,56,256]{3,0,2,1:T(8,128)(2,1)}"
 _ENTRY = re.compile(r'\d\. Size: .*\s+(?:Operator: op_name="([^"]*)".*\s+)?Shape: (\w+\[\S+)')
-# A line of a program that was compiled with the compiler's full time.
-_CYCLES = re.compile(r'^(?:.*op_name="([^"]*)")?.*"estimated_cycles":"(\d+)"', re.M)
 
 
 def array_bytes(text):
@@ -127,15 +123,6 @@ def collectives(text):
     return found
 
 
-def estimated_cycles(text, layers=()):
-    """Return the clock cycles of each layer that the compiler estimates, most cycles first."""
-    sums = Counter()
-    for path, cycles in _CYCLES.findall(text):
-        if int(cycles) < NO_ESTIMATE:
-            sums[layer_of(path, layers) or "other"] += int(cycles)
-    return sums.most_common()
-
-
 def said(folder):
     """Compile the job in a folder; return fields of an answer."""
     job = json.loads((folder / "job.json").read_text())
@@ -146,9 +133,8 @@ def said(folder):
     model = child.load(folder, job)
     step, given = child.lowered(model, job)
     layers = [layer.name for layer in model.layers]
-    effort = {} if job["thorough"] else child.LEAST_EFFORT
     try:
-        program = step.compile(compiler_options=effort)
+        program = step.compile(compiler_options=child.LEAST_EFFORT)
     except jax.errors.JaxRuntimeError as error:
         largest = arrays_of_overflow(str(error), layers)
         return {**child.overflow(error), "largest": largest[:MOST_ARRAYS]}
@@ -161,8 +147,6 @@ def said(folder):
         "largest": largest_arrays(text, layers)[:MOST_ARRAYS],
         "collectives": collectives(text),
     }
-    if job["thorough"]:
-        answer["cycles"] = estimated_cycles(text, layers)
     # The compiler counts the body of a loop once, and its bytes are not those of a whole step.
     if " while(" not in text:
         answer["moved"] = program.cost_analysis()["bytes accessed"]

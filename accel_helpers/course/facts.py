@@ -59,7 +59,7 @@ class FourFacts:
         attached = self.attached or "the CPU, no accelerator"
         # TensorFlow's names are long: "/job:localhost/replica:0/task:0/device:GPU:0".
         placed = str(self.placed).split("/")[-1]
-        # The ratio alone: "gpu:0 is 4 times as fast as CPU (95 % interval 3.9 to 4.1)" without the
+        # The ratio alone: "gpu:0 is 4 times as fast as CPU (95% interval 3.9 to 4.1)" without the
         # interval in brackets, and without a second sentence.
         faster = re.split(r" \(|\. ", str(self.faster))[0]
         lines = [

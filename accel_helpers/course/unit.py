@@ -71,7 +71,7 @@ class MatrixUnit:
     --------
     >>> print(MatrixUnit(2, 2).multiply([[1, 2], [3, 4]], [[5, 6], [7, 8]]))
     (2, 2) times (2, 2) on 2 x 2 cells: 6 cycles, 1 tile.
-    Of 24 cell-cycles: useful 33.3 %, padding 0.0 %, waiting 66.7 %.
+    Of 24 cell-cycles: useful 33.3%, padding 0.0%, waiting 66.7%.
     """
 
     rows: int
@@ -133,7 +133,7 @@ class MatrixUnit:
         busy = m * tiles * cells
         useful = m * k * n
         use = {"useful": useful, "padding": busy - useful, "waiting": spent - busy}
-        shares = [f"{kind} {100 * count / spent:.1f} %" for kind, count in use.items()]
+        shares = [f"{kind} {100 * count / spent:.1f}%" for kind, count in use.items()]
         tiles_in_words = "1 tile" if tiles == 1 else f"{tiles} tiles"
         work = f"{a.shape} times {b.shape} on {self}: {cycles:,} cycles, {tiles_in_words}."
         text = f"{work}\nOf {spent:,} cell-cycles: {', '.join(shares)}."

@@ -30,7 +30,7 @@ def warp_animation(count: int) -> Player:
     --------
     >>> warp = warp_animation(33)
     >>> print(warp)
-    Animation of 8 frames. 52 % of the lanes' time is useful: 33 numbers on a warp of 32 lanes.
+    Animation of 8 frames. 52% of the lanes' time is useful: 33 numbers on a warp of 32 lanes.
     """
     if count > MOST:
         raise ValueError(f"count must be at most {MOST}; got {count}.")

@@ -61,12 +61,11 @@ class CompiledStep:
 
     # Of stored answers, which `tools/tpu_programs.py` makes of the compiled program, one chip's:
     # what the step is given, without padding and as it lies in memory; the largest arrays;
-    # exchanges between chips; (layer, clock cycles that the compiler estimates); how it was made.
+    # exchanges between chips; how it was made.
     logical_bytes: int | None = None
     padded_bytes: int | None = None
     largest: tuple[Allocation, ...] = ()
     collectives: tuple[Collective, ...] = ()
-    cycles: tuple[tuple[str, int], ...] = ()
     versions: str = ""
     made_by: str = ""
 

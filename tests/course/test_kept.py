@@ -1,6 +1,6 @@
 """Of what a page draws or says, the record keeps the numbers, by names that tell what they are."""
 
-from accel_helpers import compare, judge
+from accel_helpers import compare
 from accel_helpers.course.climb import RESIDENT, TF_DATA, Climb, Stage
 from accel_helpers.course.facts import FourFacts
 from accel_helpers.course.kept import numbers_of
@@ -17,11 +17,6 @@ def test_of_a_race_the_factor_is_kept_with_its_interval_and_so_it_is_of_the_four
     assert kept["times as fast low"] <= kept["times as fast"] == 2 <= kept["times as fast high"]
     assert kept["cpu seconds"] == 2
     assert numbers_of(FourFacts("a GPU", "gpu:0", "gpu:0", race)) == kept
-
-
-def test_of_a_judged_rate_the_time_is_kept():
-    judged = judge(flops=17e9, seconds=lasting(0.06, "cpu:0"))
-    assert numbers_of([judged])["cpu:0 seconds"] == 0.06
 
 
 def test_of_a_climb_the_accuracies_and_the_gain_of_keeping_the_data_are_kept():

@@ -62,4 +62,4 @@ def test_lanes_of_a_warp_wait_where_no_number_is_left_and_each_frame_says_so():
     assert "http" not in html, "it needs no server"
     # For a page on which nothing plays: a frame, and what all of them show.
     assert shown["image/png"] == made.frames[4].png
-    assert "52 % of the lanes' time" in metadata["image/png"]["alt"]
+    assert "52% of the lanes' time" in metadata["image/png"]["alt"]

@@ -15,7 +15,7 @@ import accel_helpers as ah
 from accel_helpers.course.stored_steps import DATA
 
 # Of all that pages show: after a fresh compile this is another one.
-DIGEST = "1ebbd4f07d22"
+DIGEST = "b739096d4208"
 
 
 def test_no_stored_figure_is_another_one():
@@ -33,7 +33,7 @@ def test_the_v5e_takes_an_instruction_for_16_rows_of_each_tile():
 @pytest.mark.timeout(1500)
 def test_the_stored_answers_are_what_a_fresh_compile_says(tpu_environment, tmp_path):
     """One of each kind; what the compiler makes of a step moves a little with Keras and JAX."""
-    names = ["quickstart-v6e", "shakespeare-v5e", "width-128-v5e", "resnet50-large-v5e"]
+    names = ["quickstart-v6e", "shakespeare-v5e", "resnet50-large-v5e"]
     names += ["quickstart-8-chips-v5e", "products"]
     environ = os.environ | {"ACCEL_TPU_COMPILER": str(Path(tpu_environment.folder).parent)}
     command = [sys.executable, tpu_programs.__file__, str(tmp_path), *names]

@@ -30,7 +30,7 @@ def test_an_array_takes_whole_tiles():
     assert {array: report.array_bytes(array) for array in expected} == expected
 
 
-def test_the_largest_arrays_exchanges_and_cycles_of_a_step():
+def test_the_largest_arrays_and_exchanges_of_a_step():
     on_chip = "\n  %x.1 = f32[4096,4096]{1,0:T(8,128)S(1)} add(%a, %a)"
     largest, *rows = report.largest_arrays(PROGRAM + on_chip, LAYERS)
     # In whole tiles of 8 by 128: 16 units and 10 outputs are 16 by 128.
@@ -39,11 +39,6 @@ def test_the_largest_arrays_exchanges_and_cycles_of_a_step():
     gradients = 24 * 16 + 16 + 16 * 10 + 10
     reduced = {"kind": "all-reduce", "arrays": 5, "bytes": 4 * (gradients + 1)}  # and the loss
     assert report.collectives(PROGRAM) == [reduced]
-    # 2**63 - 1 is the compiler's word for "not known".
-    unknown = PROGRAM.replace('"estimated_cycles":"1829"', f'"estimated_cycles":"{2**63 - 1}"')
-    cycles = dict(report.estimated_cycles(unknown, LAYERS))
-    assert sum(cycles.values()) == 30_829 - 1829
-    assert set(cycles) == {*LAYERS, "other"}
 
 
 def test_an_array_is_called_by_the_layer_of_the_model_that_makes_it():

@@ -19,7 +19,7 @@ from accel_helpers.measure.pictures import plot
 
 
 class Benchmark(Check):
-    """The exercise in which device A is timed: right is what is within 5 % of its step."""
+    """The exercise in which device A is timed: right is what is within 5% of its step."""
 
     # (the seconds that it says after so many steps, message, hint)
     slips = (

@@ -55,7 +55,7 @@ def test_a_crossing_lies_between_the_sizes_and_the_last_one_counts():
     level = dict.fromkeys(SIZES, 1.0)
     rising = {size: size / 3e4 for size in SIZES}
     twice = {10: 2.0, 100: 0.5, 1000: 2.0}
-    # There it is faster by the 5 % that count as a difference.
+    # There it is faster by the 5% that count as a difference.
     assert crossing(rising, level) == pytest.approx(1.05 * 3e4)
     assert 10**2.5 < crossing(twice, level) < 10**2.6
     assert crossing(dict.fromkeys(SIZES, 1.04), level) is None

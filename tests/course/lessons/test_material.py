@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from cells import PATHS, cells, prose, the_cell
+from cells import PATHS, cells, prose
 
 import accel_helpers as ah
 from accel_helpers.course.lessons import exercises, lesson_01, lesson_03, lesson_06
