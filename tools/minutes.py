@@ -26,6 +26,8 @@ WORD, LINE, SEEN_LINE, PICTURE = 0.375, 8, 3, 30
 GUESS, QUESTION, SETUP, EXERCISE = 25, 55, 15, 360
 # A line that holds nothing new: an import, or what only closes brackets.
 PLAIN = re.compile(r"(import|from) .*|[\W\d]*|else:|#.*")
+# The most that a lesson may take, its quiz included, from 00 to 11.
+MOST = (15, 20, 25, 36, 25, 25, 30, 35, 32, 30, 45, 45)
 # Where the second and the third number of a head begin.
 PARTS = {
     "What the exam asks": 1,
@@ -125,6 +127,9 @@ def main():
     if given.time:
         time_lessons(run_lessons.choose(paths, given.time), timed)
     minutes = {path.name[:2]: parts(path, timed) for path in paths}
+    for (number, (core, quiz, _)), most in zip(minutes.items(), MOST, strict=True):
+        if core + quiz > most:
+            sys.exit(f"Lesson {number} takes {core + quiz} minutes, and {most} at most: cut it.")
     for page in [lesson.ROOT / "README.md", *paths]:
         text = told(page, minutes)
         if given.fix:
