@@ -75,14 +75,14 @@ def measure():
 def draw(ceilings):
     """The picture, with a curve for each batch size; the net's is level."""
     curves = {f"batches of {size:,}": {} for size in BATCH_SIZES}
-    net = f"{CNN}, 64 x 64, batches of 32"
+    net = f"{CNN}, pictures of 64 x 64, batches of 32"
     for (model, size), found in ceilings.items():
         point = SimpleNamespace(median=math.prod(found.interval) ** 0.5, interval=found.interval)
         if model == CNN:
             curves[net] = {WIDTHS[0]: point, WIDTHS[-1]: point}
         else:
             curves[f"batches of {size:,}"][model] = point
-    x = "units in the hidden layer", pictures.number
+    x = "width: units in the hidden layer", pictures.number
     y = "times as fast, at most", pictures.number
     return pictures.lines(curves, x, y, title=TITLE, log=True, dashed=[net])
 

@@ -49,13 +49,12 @@ def overhead() -> pictures.Picture:
             # Behind the blocks: where it is seen, the chip waits.
             axes.barh(chip, done, 0.7, color="#DDDDDD", zorder=0)
             axes.text(0, python - 0.6, name, size=11)
-            beside = {"ha": "left", "color": "black"}
+            said = f"done at {done:.4g}"
+            beside = {"x": done, "s": f" {said}", "ha": "left", "color": "black"}
             if done > EDGE:
-                beside = {"ha": "right", "color": "white"}
-            axes.text(
-                min(done, EDGE), chip, f" done at {done:.1f} ", size=11, va="center", **beside
-            )
-            texts.append(f"{name}, done at {done:.1f}")
+                beside = {"x": EDGE, "s": f"{said}  → ", "ha": "right", "color": "white"}
+            axes.text(y=chip, size=11, va="center", **beside)
+            texts.append(f"{name}, {said}")
         axes.set_yticks([0, 1, 3, 4, 6, 7], ["Python", "chip"] * 3)
         axes.set_xlim(0, EDGE)
         axes.invert_yaxis()
