@@ -67,8 +67,8 @@ def ask(function: object, *arguments: object, hint: str, case: str = "") -> obje
     except NotImplementedError:
         raise Told("The function is still empty.", "Replace its last line with your own.") from None
     except Exception as error:
-        message = f"{case}the function stopped with {type(error).__name__}: {error!s:.300}."
-        raise Told(message, hint) from None
+        text = f"{case}the function stopped with {type(error).__name__}: {error!s:.300}."
+        raise Told(text[:1].upper() + text[1:], hint) from None
 
 
 class FunctionCheck(Check):

@@ -1,13 +1,12 @@
 """The climb: from default ``fit`` to resident epochs, one change at a time.
 
-Up to tf.data each stage keeps the changes before it; resident takes the place of all of ``fit``;
-and the last one goes back to the small batch, since a large one can cost accuracy.
+Up to tf.data each stage keeps the changes before it. The last one, resident, takes the place of all
+of ``fit``, and goes back to the small batch, since a large one can cost accuracy.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
 from math import ceil
 
 from accel_helpers.course.quickstart import quickstart_model
@@ -28,8 +27,7 @@ BIGGER = "bigger batches"
 GROUPED = "steps per execution"
 XLA = "XLA"
 TF_DATA = "tf.data with prefetch"
-RESIDENT = "resident"
-RESIDENT_SMALL = "resident, small batches"
+RESIDENT = "resident, small batches"
 # The stages behind the first, in the order climbed, and which parts of an epoch each makes smaller,
 # in the words of `profile_fit`. With XLA it is overhead: fused operations are launched once.
 TAKES_AWAY = {
@@ -38,7 +36,6 @@ TAKES_AWAY = {
     XLA: "overhead",
     TF_DATA: "input",
     RESIDENT: "overhead and input",
-    RESIDENT_SMALL: "overhead and input",
 }
 FIRST = 3  # stages are never left out
 LAST_STAGE = 0.3  # share of the time that is left when no further stage is begun
@@ -67,12 +64,6 @@ class Climb:
 
     stages: tuple[Stage, ...]
     notes: str = ""
-
-    @property
-    def gains(self) -> dict[str, Speedup]:
-        """Every stage but the first against the one before it, by its name."""
-        pairs = pairwise(self.stages)
-        return {after.name: _compared(before.epoch, after.epoch) for before, after in pairs}
 
     @property
     def overall(self) -> dict[str, Speedup]:
@@ -123,7 +114,7 @@ def measure_climb(images: Images, *, seconds: float = 10.0) -> Climb:
         if len(timed) >= FIRST and box.seconds_left() < LAST_STAGE * seconds:
             too_late.append(name)
             continue
-        clock = TimedResident if name in (RESIDENT, RESIDENT_SMALL) else Timed
+        clock = TimedResident if name == RESIDENT else Timed
         timed[name] = clock(training, seconds / TURNS)
         timed[name].warm_up(seconds)
     # From the order of urgency back to the order climbed.
@@ -137,7 +128,7 @@ def measure_climb(images: Images, *, seconds: float = 10.0) -> Climb:
     stages = []
     for name in climbed:
         epoch = Measurement.from_samples(epochs_of(turns[name]), name=name)
-        size = BATCH_SIZE if name in (DEFAULT, RESIDENT_SMALL) else LARGE_BATCH
+        size = BATCH_SIZE if name in (DEFAULT, RESIDENT) else LARGE_BATCH
         stages.append(Stage(name, size, epoch, accuracy[size]))
     note = (
         f"Accuracy is on {len(images.x_test):,} new pictures, the mean of {SEEDS} training runs of "
@@ -161,8 +152,7 @@ def trainings_of(x, y) -> tuple[dict[str, Training], list[str]]:
     trainings = {
         DEFAULT: small,
         BIGGER: large,
-        RESIDENT_SMALL: resident_training(small),
-        RESIDENT: resident_training(large),
+        RESIDENT: resident_training(small),
     }
     notes = []
     if backend.groups_steps():

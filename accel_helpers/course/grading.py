@@ -109,7 +109,8 @@ def _first_slip(question: Question, letters: str) -> str:
         if letter not in right:
             return f"{letter}) does not belong there. {question.options[letter].feedback}"
         if not right.startswith(letters[:step]):
-            return f"{letter}) does not come as step {step}: something else has to happen first."
+            clue = question.options[letter].feedback
+            return f"{letter}) does not come as step {step}: something else is first. {clue}"
     return f"So far in order; {len(right) - len(letters)} more to come."
 
 

@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Mapping
 from numbers import Real
 
-from accel_helpers.course.climb import RESIDENT, TF_DATA, Climb, Stage
+from accel_helpers.course.climb import Climb, Stage
 from accel_helpers.course.facts import FourFacts
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.scores import Score
@@ -69,9 +69,6 @@ def _of_class(result):
             return {"": result.epoch, **_with_ends(f"{result.name} accuracy", mean, ends)}
         case Climb():
             parts = {name: _times(gain) for name, gain in result.overall.items()}
-            # The one comes right after the other.
-            if {TF_DATA, RESIDENT} <= result.gains.keys():
-                parts["resident against tf.data"] = _times(result.gains[RESIDENT])
             return {"": result.stages, **parts}
     return result
 

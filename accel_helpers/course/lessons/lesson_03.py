@@ -5,7 +5,7 @@ from statistics import mean
 
 from accel_helpers._values.words import format_seconds, shown, times
 from accel_helpers.course.checks import Check, Told, ask
-from accel_helpers.course.climb import RESIDENT, TAKES_AWAY, Climb
+from accel_helpers.course.climb import TAKES_AWAY, Climb
 from accel_helpers.course.lessons.pretend_device import (
     COMPILING,
     ORDER,
@@ -32,6 +32,11 @@ class Benchmark(Check):
             lambda steps: PRACTICE_TRUTH["A"] + COMPILING / steps,
             "The first run compiles, and that time is still inside.",
             "Let the device run once, and wait for it, before you read the clock.",
+        ),
+        (
+            lambda steps: PRACTICE_TRUTH["A"] * (1 + 1 / steps),
+            "That is longer than your steps alone.",
+            "Was an earlier job still running when you started the clock?",
         ),
         (
             lambda steps: ORDER,
@@ -69,14 +74,12 @@ CHECKS = {"03/a": Benchmark()}
 def climb(found: Climb) -> pictures.Picture:
     """Draw how many times as fast each stage of a climb is, with the best one in a strong colour.
 
-    The best has the batch size of the first stage, since larger batches can cost accuracy. Resident
-    data in larger batches are left out: the record compares them with tf.data, the page doesn't.
+    The best has the batch size of the first stage, since larger batches can cost accuracy.
     """
-    stages = [stage for stage in found.stages if stage.name != RESIDENT]
-    first = stages[0]
+    first, *others = found.stages
     gains = found.overall
     sure = {first.name: 1.0}
-    for stage in stages[1:]:
+    for stage in others:
         gain = gains[stage.name]
         if gain.verdict == FASTER and stage.batch_size == first.batch_size:
             sure[stage.name], _ = gain.interval
@@ -85,7 +88,7 @@ def climb(found: Climb) -> pictures.Picture:
     if best == first.name:
         title = "Nothing here is measurably faster with the same batch size"
     things = []
-    for stage in stages:
+    for stage in found.stages:
         said = "the start"
         dots = [1.0]
         interval = None

@@ -5,7 +5,7 @@ import operator
 from collections.abc import Callable
 from functools import partial
 
-from accel_helpers._values.words import times
+from accel_helpers._values.words import spanned, times
 from accel_helpers.course.checks import FunctionCheck
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.pictures import Picture, bars, lines
@@ -80,7 +80,7 @@ def crossing(answer) -> Picture:
     """Draw how long a training takes here, and on the chip of an answer, over its minutes here."""
     chip = f"the {answer.row.chip}"
     early, late = (seconds / 60 for seconds in answer.row.pays_from)
-    training = sum(answer.seconds) / 120
+    shortest, longest = (seconds / 60 for seconds in answer.seconds)
     finding = f"Under {times(early)} minutes of training here, stay"
     if early == math.inf:
         finding = f"{chip}: it never pays"
@@ -88,7 +88,9 @@ def crossing(answer) -> Picture:
         finding += " where you are"
     else:
         finding += f"; over {times(late)}, change"
-    reach = max(minutes for minutes in (training, early) if minutes < math.inf)
+    yours = spanned(times(shortest), times(longest))
+    finding += f". Yours takes {yours}"
+    reach = max(minutes for minutes in (longest, early) if minutes < math.inf)
     # a wide interval may end far away from what matters
     most = 1.3 * min(max(reach, late), 2 * reach)
     setup = answer.setup_minutes
@@ -97,13 +99,15 @@ def crossing(answer) -> Picture:
     if slow:
         # a band, from the best case to the worst
         there = Measurement.from_samples([best, setup + most / slow])
-    curves = {"this CPU": {0: 0, most: most}, chip: {0: setup, most: there}}
+    training = {shortest: shortest, longest: longest}
+    band = f"{chip}, best to worst"
+    curves = {"this CPU": {0: 0, most: most}, band: {0: setup, most: there}}
+    curves["your training"] = training
     x = ("minutes of training on this CPU", "{:.3g}".format)
-    marks = {"your training": (training, training)}
-    return lines(curves, x, ("minutes until it is done", x[1]), title=finding, marks=marks)
+    return lines(curves, x, ("minutes until it is done", x[1]), title=finding)
 
 
 PICTURES = {
-    "bars": partial(bars, title="The red part stays: no chip shortens the overhead"),
+    "bars": partial(bars, title="The overhead stays: no chip shortens it"),
     "crossing": crossing,
 }

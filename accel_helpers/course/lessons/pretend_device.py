@@ -75,6 +75,8 @@ class Device:
 
     def wait(self, job: float) -> None:
         """Move the clock to the time at which a job is done, unless that has passed."""
+        if not isinstance(job, float):
+            raise TypeError("wait() takes a job, which run() returns, not a batch")
         self._now = max(self._now, job)
 
 

@@ -21,11 +21,13 @@ LESSONS = sorted((Path(__file__).parents[3] / "notebooks").glob("[0-9][0-9]_*.ip
 EXERCISES = exercises()
 
 
-def timed(device, steps=10, *, sends=False, cold=False, early=False, whole=False):
+def timed(device, steps=10, *, sends=False, cold=False, busy=False, early=False, whole=False):
     """The seconds of a step of lesson 03's device, by a benchmark with one slip or none."""
     batch = device.send("images")
     if not cold:
-        device.wait(device.run(batch))
+        job = device.run(batch)
+        if not busy:
+            device.wait(job)
     start = device.clock()
     for _ in range(steps):
         if sends:
@@ -61,7 +63,8 @@ def slips(check):
         for change, *words in check.slips:
             yield check.wrong_function(change), *words
     elif isinstance(check, Benchmark):
-        for slip, (_, *words) in zip(("sends", "cold", "early", "whole"), check.slips, strict=True):
+        names = ("sends", "cold", "busy", "early", "whole")
+        for slip, (_, *words) in zip(names, check.slips, strict=True):
             yield functools.partial(timed, **{slip: True}), *words
     else:
         yield from slips_of_words(check)
@@ -145,6 +148,11 @@ def divides_by_zero(first, before, after):
     ("exercise", "answer", "message"),
     [
         ("05/pays_from", pays_where_faster, "For factor = 0.5, setup = 5: you have None"),
+        (
+            "03/a",
+            lambda device: device.wait("images"),
+            "The function stopped with TypeError: wait()",
+        ),
         ("08/pays_after", divides_by_zero, "the function stopped with ZeroDivisionError"),
         ("11/worth_it", dearer_where_slower, "For low = 0.5, high = 0.7, price = 0.2"),
     ],
