@@ -82,7 +82,7 @@ def drawn(frames: Mapping[str, dict], title: str) -> list[Picture]:
                 if name in LOOKS:
                     face, edge, line, ink, tall, broad = LOOKS[name]
                     axes.barh(row, broad, tall, column - broad / 2, fc=face, ec=edge, lw=line)
-                    font |= {"ha": "center", "color": ink}
+                    font |= {"ha": "center", "color": ink, "linespacing": 1}
                 axes.text(column, row, text, **font)
             drawings.append(replace(pictures.finished(axes.figure), alt=words))
     return drawings

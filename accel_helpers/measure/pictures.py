@@ -311,7 +311,7 @@ def roofline(
 ) -> Picture:
     """Draw what programs reached under what a machine can reach, and an arrow from `step` up.
 
-    With a `goal` the arrow leads there, to another point.
+    With a `goal` the arrow leads there, to another point, and that one stands out.
 
     By Williams, Waterman and Patterson, Communications of the ACM 52 (2009), 65. `points` are
     (FLOP per byte moved, FLOP per second), `roofs` (bytes, FLOP per second), one's own first.
@@ -339,7 +339,7 @@ def roofline(
             side = "left"
             if each == max(across):
                 side = "center"
-            if name == step:
+            if name == (goal or step):
                 colour = OTHER
                 size = 8
                 side = "center"

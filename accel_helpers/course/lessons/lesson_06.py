@@ -44,7 +44,7 @@ class Cycles(FunctionCheck):
         (10, 3, 2, 1),
         (5, 20, 7, 8),
     )
-    hint = "How many tiles? How long does one load? How long until its last row is out?"
+    hint = "How many tiles? How long does one load? m isn't cut: all rows walk through each tile."
     right = "Tiles, loading, rows and the way through: every cycle is counted."
     slips = (
         (
@@ -64,8 +64,8 @@ class Cycles(FunctionCheck):
         ),
         (
             {"ways": 0},
-            "The way through is forgotten: your last result is out as soon as its row enters.",
-            "Follow the last row of activations. How far has it to the cell in the far corner?",
+            "You left out the way through: your last result is out as soon as its row enters.",
+            "Follow the last row of activations. How far is it to the cell in the far corner?",
         ),
         (
             {"ways": 1},
@@ -130,12 +130,12 @@ class Rounding(FunctionCheck):
         ),
         (
             {"carry": 0x8000, "odd": 0},
-            "Nearly: a number in the middle between two always goes away from zero with you.",
+            "Nearly: your rule always rounds a tie away from zero.",
             _EVEN_WINS,
         ),
         (
             {"odd": 0},
-            "Nearly: a number in the middle between two always goes towards zero with you.",
+            "Nearly: your rule always rounds a tie towards zero.",
             _EVEN_WINS,
         ),
         ({"returned": int}, _BITS, _WAY_BACK),

@@ -129,7 +129,7 @@ class Roof(FunctionCheck):
         (2e12, 320e9, 8e12, 320e9, 0.25),
         (2e7, 4e6, 8e12, 320e9, 4e-4),
     ]
-    hint = "Seconds are an amount by how much of it a second does: flops / peak."
+    hint = "Seconds are an amount divided by what one second does: flops / peak."
     right = "Where overhead is the largest part, a faster chip hardly helps."
     slips = (
         (
@@ -249,7 +249,8 @@ def roof(found: Mapping) -> pictures.Picture:
 def contrast(steps: Mapping[str, Mapping[str, float]]) -> pictures.Picture:
     """Draw a step's roof above the whole step, of which the title says what it mostly is."""
     *_, whole = steps.values()
-    title = pictures.largest(whole, "the step on a T4")
+    share = pictures.largest(whole, "the step on a T4")
+    title = f"By forecast, {share}"
     return pictures.bars(steps, title=title)
 
 

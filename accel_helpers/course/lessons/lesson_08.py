@@ -38,13 +38,13 @@ def pays_after(
 class PaysAfter(FunctionCheck):
     cases = [(100, 10, 6), (50, 20, 8), (9, 4, 3)]
     edges = [(80, 2, 3), (60, 5, 5)]
-    at_edges = "What is never made up takes math.inf."
-    right = "The first call is the price. What each later one wins pays it back."
+    at_edges = "If it never pays, return math.inf."
+    right = "The first call is the price. What each later one gains pays it back."
     hint = "What does the first call lose, and in how many calls is it won back?"
     slips = (
         (
             {"with_first": 0},
-            "Nearly: the calls after the first are counted.",
+            "Nearly: you count only the calls after the first.",
             "The first call is a call, too.",
         ),
         (
@@ -59,7 +59,7 @@ class PaysAfter(FunctionCheck):
         ),
         (
             lambda first, before, after: math.ceil(first / (before - after)),
-            "The whole first call is lost, for you.",
+            "You count the whole first call as lost.",
             "How long would it have taken uncompiled?",
         ),
         (
@@ -84,7 +84,7 @@ def roof(found: Mapping[str, Mapping]) -> pictures.Picture:
     roofs = {"yours, measured": (memory, compute), f"{chip.name}, data sheet": (bandwidth, peak)}
     _, before = points["one by one"]
     _, after = points["fused"]
-    title = "Fusion moves the chain right, and up"
+    title = f"One trip to memory, not 64: {after / before:.2g} times as fast"
     if after < before:
         title = "Fusion moves the chain right, but not up"
     return pictures.roofline(points, roofs, title=title, step="one by one", goal="fused")
@@ -98,7 +98,7 @@ def modes(found: Mapping[str, Parts]) -> pictures.Picture:
         steps[name] = parts.seconds
         overhead = format_seconds(parts.seconds.get("overhead", 0.0))
         overheads.append(f"{name} {overhead}")
-    title = f"Overhead of a step: {', '.join(overheads)}"
+    title = f"Overhead: {', '.join(overheads)}"
     return pictures.bars(steps, title=title)
 
 
