@@ -135,4 +135,4 @@ def _typed(question: Question, text: str) -> Grade:
     if abs(number - nearest.value) <= question.tolerance * abs(nearest.value):
         return Grade(question, number, letter, (nearest.feedback,))
     direction = "low" if number < options[question.right].value else "high"
-    return Grade(question, number, "", (f"That is too {direction}.",))
+    return Grade(question, number, "", (f"That is too {direction}. {question.hint}".rstrip(),))
