@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from accel_helpers.course import grading, questions, record
 from accel_helpers.course.grading import Grade
@@ -11,6 +11,10 @@ from accel_helpers.course.quiz_widget import Field, Shown, boxed, button, html, 
 
 COUNT = 20  # questions of a paper
 PASS = 14  # right answers that are needed to pass
+SECOND_TRY = (
+    "This was a second try, after the answers were shown: your first marks stand. For new ones sit "
+    "another paper, such as `ah.course.draw_exam({next})`."
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,8 +54,8 @@ class Result(Shown):
     grades: tuple[Grade, ...]  # one for each question
     material: int  # how many answers are the material's
     today: int  # how many are right today
-    passed: bool  # whether the better of the two marks is enough
-    note: str  # why the answers could not be kept, if they could not
+    passed: bool  # whether the material's mark is enough, at the first try
+    note: str  # why the answers were not kept, if they were not
     macro = "result"
 
     def places(self, *marks: bool) -> str:
@@ -100,7 +104,7 @@ def draw_exam(number: int = 1) -> Paper:
 
 
 def hand_in(number: int, answers: Mapping[int, object]) -> Result:
-    """Mark a paper, and keep the answers on the learner's record.
+    """Mark a paper, and keep the answers of the first try on the learner's record.
 
     Parameters
     ----------
@@ -127,27 +131,32 @@ def hand_in(number: int, answers: Mapping[int, object]) -> Result:
             raise ValueError(f"Not handed in yet: question {place}. {error}") from None
     material = sum(grade.as_material for grade in grades)
     today = sum(map(bool, grades))
-    passed = max(material, today) >= PASS
+    if str(number) in record.newest("paper/"):
+        note = SECOND_TRY.format(next=number + 1)
+        return Result(tuple(grades), material, today, False, note)
+    passed = material >= PASS
     outcome = "passed" if passed else "not passed"
     marks = {"material": material, "today": today, "questions": COUNT}
-    paper = record.entry(f"paper/{number}", outcome, marks)
-    note = record.keep(paper, *[grade.entry for grade in grades])
+    entries = [record.entry(f"paper/{number}", outcome, marks)]
+    for place, grade in enumerate(grades, 1):
+        entries.append(replace(grade.entry, numbers={"question": place}))
+    note = record.keep(*entries)
     return Result(tuple(grades), material, today, passed, note)
 
 
 def last_score() -> int | None:
-    """Return the better of the two marks of the paper that was handed in last.
+    """Return the mark by the material of the paper that was handed in last.
 
     None where there was no paper yet.
 
     Examples
     --------
     >>> result = hand_in(1, {1: "a"})
-    >>> last_score() == max(result.material, result.today)
+    >>> last_score() == result.material
     True
     """
     score = None
     # The newest comes last.
     for paper in record.newest("paper/").values():
-        score = round(max(paper.numbers["material"], paper.numbers["today"]))
+        score = round(paper.numbers["material"])
     return score

@@ -9,8 +9,9 @@ from accel_helpers.course.questions import Question
 from accel_helpers.course.quiz_widget import Shown
 from accel_helpers.course.record import Entry
 
-# The verdicts on an answer. Only after WRONG a question is asked again.
-RIGHT, MATERIAL, WRONG = "right", "as the material", "wrong"
+# The verdicts on an answer. After the last two, which the exam would count as wrong, a question is
+# asked again.
+RIGHT, MATERIAL, TODAY, WRONG = "right", "as the material", "right today", "wrong"
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,10 +35,10 @@ class Grade(Shown):
 
     @property
     def verdict(self) -> str:
-        """One of RIGHT, MATERIAL and WRONG; today counts more."""
-        if self:
-            return RIGHT
-        return MATERIAL if self.as_material else WRONG
+        """One of RIGHT, MATERIAL, TODAY and WRONG."""
+        if self.as_material:
+            return RIGHT if self else MATERIAL
+        return TODAY if self else WRONG
 
     @property
     def entry(self) -> Entry:
@@ -135,4 +136,4 @@ def _typed(question: Question, text: str) -> Grade:
     if abs(number - nearest.value) <= question.tolerance * abs(nearest.value):
         return Grade(question, number, letter, (nearest.feedback,))
     direction = "low" if number < options[question.right].value else "high"
-    return Grade(question, number, "", (f"That is too {direction}.",))
+    return Grade(question, number, "", (f"That is too {direction}. {question.hint}".rstrip(),))

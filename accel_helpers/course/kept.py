@@ -1,4 +1,4 @@
-"""What the record keeps of a result: the numbers that the summary or the board reads."""
+"""What the record keeps of a result: the numbers that the board reads, and those beside them."""
 
 import math
 import statistics
@@ -8,9 +8,6 @@ from numbers import Real
 from accel_helpers.course.climb import Climb, Stage
 from accel_helpers.course.facts import FourFacts
 from accel_helpers.measure.measurement import Measurement, Speedup
-from accel_helpers.measure.scores import Score
-
-MOST = 20  # numbers of an array that are kept one by one; of a longer one the mean and the count
 
 
 def numbers_of(result: object, words: str = "") -> dict[str, float]:
@@ -33,11 +30,6 @@ def numbers_of(result: object, words: str = "") -> dict[str, float]:
 def _parts(result: object) -> list[tuple]:
     """Return what is kept of a result, each part with its name."""
     kept = _of_class(result)
-    # Arrays.
-    if hasattr(kept, "tolist"):
-        kept = kept.tolist()
-        if len(kept) > MOST:
-            return [("mean", statistics.fmean(kept)), ("count", len(kept))]
     if isinstance(kept, Mapping):
         return [*kept.items()]
     if not isinstance(kept, list | tuple):
@@ -61,8 +53,6 @@ def _of_class(result):
             return {result.name: seconds | others}
         case Speedup():
             return {"": [result.slow, result.fast], **_times(result)}
-        case Score():
-            return {f"{result.name} accuracy": result.accuracy}
         case Stage():
             mean = statistics.fmean(result.accuracy)
             ends = min(result.accuracy), max(result.accuracy)

@@ -67,10 +67,10 @@ class Lesson:
 
         The result is put on the record. None as a result means that nothing was measured.
         """
-        place = self.places[id]
+        sentence = self._sentence(self.places[id], result)
         if result is not None:
-            self._record(id, result)
-        return self._sentence(place, result)
+            self._record(id, result, sentence)
+        return sentence
 
     def plot(self, id: str, result: object = None):
         """Put a result on the record, and return its picture.
@@ -80,8 +80,9 @@ class Lesson:
         draw = lessons.drawings(self.number)[id]
         if result is None:
             return draw()
-        self._record(id, result)
-        return draw(result)
+        picture = draw(result)
+        self._record(id, result, str(picture))
+        return picture
 
     # A figure of pyplot's as a picture, under the sentence that says what was found.
     show = staticmethod(pictures.show)
@@ -105,14 +106,14 @@ class Lesson:
         """Return the name under which guesses and measurements of a place are kept."""
         return f"{self.number}/{id}"
 
-    def _record(self, id: str, result: object) -> None:
-        """Put the outcome and the numbers of a result on the record; print only a failure."""
+    def _record(self, id: str, result: object, said: str) -> None:
+        """Put a result on the record, with what was said of it; print only a failure."""
         outcome = ""
         place = self.places.get(id)
         # A picture may have no words at its place.
         if place and place.outcomes:
             outcome = outcome_of(result, place.outcomes)
-        entry = record.entry(self._path(id), outcome, numbers_of(result))
+        entry = record.entry(self._path(id), outcome, numbers_of(result), said=said)
         trouble = record.keep(entry)
         if trouble:
             print(trouble)

@@ -55,6 +55,7 @@ class Question:
     apart: Sequence[str] = ()
     unit: str = ""
     tolerance: float = 0.0  # of a number: how far off it may be, as a share
+    hint: str = ""  # for a number that no known mistake leads to
 
     @property
     def by_material(self) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from accel_helpers._values.words import shown
 from accel_helpers.course import grading, questions, record
-from accel_helpers.course.grading import WRONG, Grade
+from accel_helpers.course.grading import TODAY, WRONG, Grade
 from accel_helpers.course.questions import Question
 from accel_helpers.course.quiz_widget import Field, Shown, boxed, html
 from accel_helpers.course.record import Entry
@@ -87,7 +87,7 @@ def answer(name: str, given: str | float) -> Grade:
     Examples
     --------
     >>> answer("03/speed_up", "c").verdict
-    'right'
+    'right today'
     """
     question = questions.bank().get(name)
     if question is None:
@@ -101,7 +101,7 @@ def answer(name: str, given: str | float) -> Grade:
 
 
 def ask_again() -> Quiz:
-    """Show the questions again whose last answer was wrong or empty.
+    """Show the questions again whose last answer the exam would count as wrong.
 
     Examples
     --------
@@ -109,8 +109,13 @@ def ask_again() -> Quiz:
     >>> "03/speed_up" in {question.id for question in ask_again().questions}
     True
     """
-    wrong = [question for question, entry in answers().items() if entry.outcome == WRONG]
-    return Quiz(tuple(wrong))
+    return Quiz(tuple(lost()))
+
+
+def lost() -> dict[Question, Entry]:
+    """Return the learner's latest answer to each question where it was not the material's."""
+    latest = answers().items()
+    return {question: entry for question, entry in latest if entry.outcome in (TODAY, WRONG)}
 
 
 def overview() -> str:

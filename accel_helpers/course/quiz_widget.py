@@ -25,7 +25,7 @@ class Shown:
     def __str__(self) -> str:
         # What is folded away would give the answers away.
         page = re.sub(r"<details>.*?</details>", "", self._repr_html_())
-        page = re.sub(r"</(p|li|summary)>", "\n", page)
+        page = re.sub(r"</(p|li|summary)>|<br>", "\n", page)
         return unescape(re.sub(r"<[^>]*>", "", page)).strip()
 
     def __repr__(self) -> str:

@@ -36,6 +36,7 @@ class Entry:
     when: str  # in UTC, ISO 8601, to the microsecond
     machine: Mapping[str, str]  # its "name", "kind" and "place", and the "backend" of Keras
     given: str = ""  # what was typed or chosen: of guesses and answers alone
+    said: str = ""  # the sentence on what was measured, in Markdown
 
 
 TABLES = {"numbers": "a table of finite numbers", "machine": "a table of texts"}  # other: texts
@@ -54,13 +55,14 @@ def entry(
     outcome: str = "",
     numbers: Mapping[str, float] | None = None,
     given: str = "",
+    said: str = "",
 ) -> Entry:
     """Return an entry of this machine and this moment."""
     when = datetime.now(UTC).isoformat(timespec="microseconds")
     keras = sys.modules.get("keras")
     backend = keras.config.backend() if keras else ""
     machine = {**_machine(), "backend": backend}
-    return Entry(place, outcome, numbers or {}, when, machine, given)
+    return Entry(place, outcome, numbers or {}, when, machine, given, said)
 
 
 @functools.cache

@@ -1,12 +1,15 @@
 """The exam's questions with both answers, ``data/exam_answers.toml``."""
 
 import functools
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 from accel_helpers._values import records
 from accel_helpers.course import questions, quiz
+from accel_helpers.course.questions import Question
 from accel_helpers.course.quiz_widget import Shown
+from accel_helpers.course.record import Entry
 
 
 @functools.cache
@@ -31,7 +34,8 @@ class Review(Shown):
     """Questions of the exam with both answers, which a notebook folds away below each."""
 
     answers: tuple[SimpleNamespace, ...]
-    note: str = ""  # stands above them, and they are not folded away
+    note: str = ""  # stands above them
+    missed: Mapping[Question, Entry] = field(default_factory=dict)  # stand there, too
     macro = "review"
 
 
@@ -55,9 +59,10 @@ def both_answers(*numbers: str) -> Review:
 
 
 def missed() -> Review:
-    """Show both answers, not folded, to the exam questions that you got wrong or left empty.
+    """Show what you missed and what was right, and both answers to the exam questions behind it.
 
-    Where there are none, a note says so.
+    Missed is what the exam would count as wrong, and what was left empty. Where there is nothing, a
+    note says so.
 
     Examples
     --------
@@ -65,9 +70,10 @@ def missed() -> Review:
     >>> "E3" in [answer.number for answer in missed().answers]
     True
     """
+    lost = quiz.lost()
+    if not lost:
+        return Review((), "No wrong or empty answers on your record. All questions stand below.")
     # A question of the bank may cover several of the exam's, and those of a quiz count, too.
-    numbers = {number for question in quiz.ask_again().questions for number in question.exam}
-    missed_answers = tuple(answer for answer in answers() if answer.number in numbers)
-    if missed_answers:
-        return Review(missed_answers, "These need another look:")
-    return Review((), "No wrong or empty answer of yours is kept. All questions stand below.")
+    numbers = {number for question in lost for number in question.exam}
+    behind = tuple(answer for answer in answers() if answer.number in numbers)
+    return Review(behind, "The exam would count as wrong:", lost)

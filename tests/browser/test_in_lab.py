@@ -98,7 +98,7 @@ def test_all_kinds_of_questions_a_paper_and_a_player_work_and_nothing_is_cut_off
             if question.kind == "one":
                 lab.Field(paper, number, question).option(question.right).check()
         paper.get_by_role("button", name="Hand in the paper").click()
-        expect(paper.get_by_role("status").last).to_contain_text("14 of 20 are needed")
+        expect(paper.get_by_role("status").last).to_contain_text("Fourteen by the material")
         frames = {}
         for name in ("Pause", "First frame", "Next frame", "Previous frame", "Play"):
             player.get_by_role("button", name=name, exact=True).press("Enter")

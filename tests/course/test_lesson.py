@@ -41,6 +41,7 @@ def test_what_is_drawn_or_said_is_on_the_record():
     assert said.outcome == "faster"
     assert said.numbers["times as fast"] == 2
     assert drawn.numbers["first call seconds"] == 3
+    assert said.said == "**2.**"
 
 
 def test_what_was_not_measured_is_not_on_the_record():

@@ -9,12 +9,9 @@ from accel_helpers.course import exam, predict, quiz, record, review, summary
 from accel_helpers.course.record import Entry
 
 EVIL = '<script>alert(1)</script><img src=x onerror="x"> & \' \x00\u202e'
-RACE = {"times as fast low": 2.1, "times as fast": 2.5, "times as fast high": 3.0}
 GPU = {"name": "made up", "kind": "gpu"}
-MEASURED = [
-    Entry("07/adding", "", {"cpu:0 8 seconds": 0.02}, "2026-11-22T09:00", GPU),
-    Entry("03/race", "faster", RACE, "2026-11-22T10:00", GPU),
-]
+SAID = "**2.5 times as fast.** So use it."
+MEASURED = [Entry("03/race", "faster", {}, "2026-11-22T10:00", GPU, said=SAID)]
 
 pytestmark = pytest.mark.usefixtures("own_record")
 
@@ -43,10 +40,8 @@ def test_both_answers_stand_there_told_apart():
 
 
 def test_what_was_measured_stands_beside_its_question():
-    assert "07/adding</strong>: not measured yet" in part(written(), "E5")
-    text = written(*MEASURED)
-    assert "cpu:0 8 seconds 0.02</li>" in part(text, "E5")
-    assert "<strong>03/race</strong>: faster; times as fast 2.5</li>" in part(text, "E3")
+    assert "<li>Not measured yet: run lesson 03.</li>" in part(written(), "E3")
+    assert "<li>Your run: 2.5 times as fast. So use it.</li>" in part(written(*MEASURED), "E3")
 
 
 def test_where_the_learner_stands():
@@ -64,7 +59,7 @@ def test_everything_from_a_record_is_escaped_and_nothing_is_asked_of_the_network
     plain = written(*MEASURED)
     assert "default-src 'none'" in plain
     predict.guess("05/verdict", EVIL)
-    text = written(Entry("07/adding", EVIL, {EVIL: 1.0}, EVIL, {"name": EVIL}))
+    text = written(Entry("07/adding", EVIL, {EVIL: 1.0}, EVIL, {"name": EVIL}, said=EVIL))
     assert tags(text) <= tags(plain) | {"p", "a"}
     assert tags(text).isdisjoint({"script", "img", "iframe", "form"})
-    assert text.count("&lt;script&gt;") > 3
+    assert text.count("&lt;script&gt;") >= 3

@@ -170,7 +170,7 @@ def prepared(right: Mapping[str, Sequence[bool]]) -> pictures.Picture:
     best_share = max(shares.values())
     lost = best_share - shares[worst]
     title = f"{worst}: {lost:.0f} points lost, without an error"
-    return _drawn(things, title, shares[worst])
+    return _drawn(things, title, shares[worst], " (band: 95% interval)")
 
 
 def ladder(models: Sequence[Score]) -> pictures.Picture:
@@ -197,10 +197,12 @@ def ladder(models: Sequence[Score]) -> pictures.Picture:
     return _drawn(things, f"{best.name} is the last change that measurably helps", lowest)
 
 
-def _drawn(things: Sequence[pictures.Row], title: str, lowest: float) -> pictures.Picture:
+def _drawn(
+    things: Sequence[pictures.Row], title: str, lowest: float, more: str = ""
+) -> pictures.Picture:
     """Draw shares in %, on an axis that begins at the ten below the lowest."""
     start = 10 * (lowest // 10)
-    label = f"right answers, in %; the axis begins at {start:.0f}"
+    label = f"right answers, in %{more}; axis from {start:.0f}"
     return pictures.rows(things, (label, pictures.number), title=title, start=start)
 
 

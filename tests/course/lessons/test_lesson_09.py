@@ -18,7 +18,7 @@ def test_the_page_shows_the_loss_of_one_device_on_two_and_on_eight():
     assert on_two == tensorflow.replace("one device", "two devices")
     # A matrix of 64 x 256 float32 numbers.
     held = f"Of {4 * 64 * 256:,} bytes each holds {4 * 64 * 256 // 8:,}."
-    assert lines("device_count=8") == [f"eight devices: {loss}", held]
+    assert lines("{eight} 2>") == [f"eight devices: {loss}", held]
 
 
 def test_eight_chips_wait_nearly_as_long_as_512():
