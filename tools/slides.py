@@ -200,7 +200,7 @@ def write(site):
     for path in sorted(site.glob("notebooks/*.html")):
         page = fill("slides.html.j2", deck=deck(path, guide), style=colours)
         # Links from lesson to lesson begin elsewhere.
-        page = re.sub(r'(?<=href=")(?=\d\d_)', "../notebooks/", page)
+        page = re.sub(r'(?<=href=")(?=\d\d_)', "../notebooks/", page.replace("\n\n\n", "\n\n"))
         (out / path.name).write_text(page, "utf-8")
 
 
