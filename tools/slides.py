@@ -78,7 +78,7 @@ def sections(page):
 def first_sentence(paragraph):
     """Give the first sentence of a paragraph."""
     start = SENTENCE.match(UNFOLD.sub("", paragraph.decode_contents()))
-    return str(tree(f"<p>{start[1]}</p>"))
+    return start[1] and str(tree(f"<p>{start[1]}</p>"))
 
 
 def with_code(part):
@@ -142,8 +142,9 @@ def of_section(heading, parts):
                 slides.append(Slide(heading))
             slides[-1].shown = shown
             slides[-1].said = "".join(said[-1:] if kind == "picture" else ends(said))
-            slides[-1].told = TO_COME if kind == "guess" else slides[-1].told
             said = []
+            if kind == "guess":
+                slides[-1].told = TO_COME
     slides[-1].shown = slides[-1].shown or spare
     slides[-1].said = slides[-1].said or "".join(ends(said[:most]))
     return slides
@@ -180,9 +181,9 @@ def deck(path, guide):
         of = of_task if "task" in dict(parts) else of_section
         made = of(heading.decode_contents(), parts)
         question = guide[f"../notebooks/{path.name}#{heading.parent['id']}"]
-        if question:  # before the class guesses, or plays
-            at = (each for each in made if each.told == TO_COME or "animation" in each.shown)
-            next(at, made[-1]).notes += question
+        # Before the class guesses, or plays.
+        at = (each for each in made if each.told == TO_COME or "animation" in each.shown)
+        next(at, made[-1]).notes += question
         slides += [slide for slide in made if slide.shown or slide.told or slide.notes]
     # On which machine it ran.
     *_, slides[0].shown = map(str, page.select("section > p"))

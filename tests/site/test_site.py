@@ -123,12 +123,13 @@ def test_slides_are_few_and_none_is_cut_off_or_said_again(name, site, read, page
     for section in read[f"notebooks/{name}.html"].select("article section section"):
         if section["id"].startswith(("going-further", "one-solution")):
             break
-        if section.select(":scope > .cell img, :scope > .cell .text_html"):
+        if section.select(":scope > .cell img, :scope > .cell strong:-soup-contains('Your guess')"):
             assert section.find(re.compile("h[23]")).text.removesuffix("#") in headings | {"Quiz"}
     told = slides.select("aside")
     assert len(told) <= 20
     assert not slides.select(".page details")
-    assert not slides.select(".page:not(:has(pre, img, table, li, strong, em))"), "no point"
+    empty = "section:has(> .notes:empty) > .page"
+    assert not slides.select(f"{empty}:not(:has(pre, img, table, li, strong, em))")
     for notes in told:
         for part in notes.parent.select(".page > p, .page > h2, .notes > p"):
             assert notes.text.count(part.text.strip()) == (part.parent is notes)
