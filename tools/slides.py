@@ -30,7 +30,7 @@ KINDS = {
     "guess": ".text_html:has(strong:-soup-contains('Your guess'))",
     "told": ".cell_output:-soup-contains('Answer: '), "
     ".cell:not(.tag_hide-input) > .cell_output:not(:-soup-contains('Answer: ')) > p, "
-    "section > p:has(> strong:-soup-contains('So what', 'be able'))",
+    "section > p:has(> strong:-soup-contains('So what', 'be able')):not(:has(+ ul))",
     "task": ".tag_exercise .cell_input",
     "said": "section > p:not(:has(> strong:-soup-contains('Next:')))",
     "shown": "section > [class*=highlight], [class*=table-container], .tag_first-result .stream",
