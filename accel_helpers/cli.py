@@ -85,8 +85,11 @@ def _board(options: argparse.Namespace):
 
     folder = options.folder
     page = options.out
-    if not (folder.is_dir() and page.parent.is_dir() and page.suffix == ".html"):
-        _parser().error(f"board takes a folder, and a PAGE.html in one; got {folder} and {page}.")
+    for needed in (folder, page.parent):
+        if not needed.is_dir():
+            _parser().error(f"There is no folder `{needed}`.")
+    if page.suffix != ".html":
+        _parser().error(f"The board is a page, so its name ends in .html: not `{page}`.")
     written = board.write(folder, page, names=options.names)
     if not written.files:
         raise DataError(f"{written} Learners hand in what lesson.hand_in() writes.")

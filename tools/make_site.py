@@ -28,6 +28,7 @@ ELSEWHERE = {
     "[the steps](../CONTRIBUTING.md#publish-your-own-copy)": "`CONTRIBUTING.md` has the steps",
 }
 LESSON = re.compile(r'(?<=href=")(\w+)\.ipynb[^"]*"')  # a link in the output of a cell
+HERE = re.compile(r"(?<=\]\()#\S+\)")  # a link within the page
 NOTE = """
 
 :::{note}
@@ -65,7 +66,8 @@ def prepare(cell):
     if cell.metadata.get("jupyter", {}).get("source_hidden"):
         cell.metadata["tags"] = [*lesson.tags(cell), "hide-input"]
     if cell.cell_type == "markdown":
-        cell.source = elsewhere(cell.source)
+        # Jupyter's anchors keep capitals, the site's don't.
+        cell.source = HERE.sub(lambda link: link[0].lower(), elsewhere(cell.source))
     for output in cell.get("outputs", []):
         shown = output.get("data", {})
         if "image/png" in shown:

@@ -70,7 +70,7 @@ def write(folder: Path, page: Path, *, names: bool = False) -> Board:
             entries = _entries(path)
             moments = tuple((entry.place, entry.when) for entry in entries)
             if moments in owners:
-                raise DataError(f"a copy of {owners[moments].who}, which counts once.")
+                raise DataError(f"the same time stamps as {owners[moments].who}: it counts once.")
         except DataError as error:
             refused.append((who, tidy(str(error), 200)))
         else:
@@ -92,7 +92,7 @@ def write(folder: Path, page: Path, *, names: bool = False) -> Board:
 def _entries(path: Path) -> Sequence[Entry]:
     """Return what is in a file; raises DataError, with the reason, where it cannot count."""
     if path.is_symlink() or path.suffix.lower() != ".json":
-        raise DataError("no .json file; links and folders are not followed.")
+        raise DataError("not a .json file; links and folders are not followed.")
     # By its own name it would name its owner.
     entries = load(path, "its text")
     if any(entry.given for entry in entries) or measurements(entries) != entries:

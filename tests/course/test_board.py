@@ -72,5 +72,5 @@ def test_each_factor_stands_once_at_its_place(tmp_path):
     again = entry(1.0, place="03/drawn")
     files = {"high.json": [entry(1e299)], "drawn and said.json": [entry(1.0), again]}
     text = board(tmp_path, files)
-    dots = re.findall(r'circle cx="([^"]+)%"', text)
+    dots = re.findall(r'<circle.*? cx="([^"]+)%"', text)
     assert sorted(map(float, dots)) == pytest.approx([13, 100], abs=0.1)

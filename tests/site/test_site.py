@@ -120,17 +120,19 @@ def test_a_lesson_folds_its_setup_and_answers_shows_pictures_and_links_words(rea
 def test_slides_are_few_and_none_is_cut_off_or_said_again(name, site, read, page):
     slides = read[f"slides/{name}.html"]
     headings = {heading.text for heading in slides.select("h1, h2")}
-    for heading in read[f"notebooks/{name}.html"].select("article h2"):
-        title = heading.text.removesuffix("#")
-        if title.startswith(("Going further", "One solution")):
+    for section in read[f"notebooks/{name}.html"].select("article section section"):
+        if section["id"].startswith(("going-further", "one-solution")):
             break
-        assert title in headings | {"Quiz"}
+        if section.select(":scope > .cell img, :scope > .cell strong:-soup-contains('Your guess')"):
+            assert section.find(re.compile("h[23]")).text.removesuffix("#") in headings | {"Quiz"}
     told = slides.select("aside")
     assert len(told) <= 20
     assert not slides.select(".page details")
+    empty = "section:has(> .notes:empty) > .page"
+    assert not slides.select(f"{empty}:not(:has(pre, img, table, li, strong, em))")
     for notes in told:
-        for part in notes.parent.select(".page > p, .page > h2"):
-            assert part.text.strip() not in notes.text
+        for part in notes.parent.select(".page > p, .page > h2, .notes > p"):
+            assert notes.text.count(part.text.strip()) == (part.parent is notes)
     assert slides.select(".notes summary:-soup-contains('Answer 1')"), "the quiz"
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto((site / "slides" / f"{name}.html").as_uri())
