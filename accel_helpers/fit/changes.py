@@ -181,7 +181,7 @@ def _resident(training: Training) -> Proposal:
     """Propose `fit_resident`: all data on the device, and an epoch as one program."""
     reason = resident_turns.why_not(training)
     make_call = partial(resident_turns.resident_training, training)
-    return Proposal("fit_resident", make_call, reason, timed=RESIDENT)
+    return Proposal("fit_resident", make_call, reason, "resident", RESIDENT)
 
 
 def _in_16_bits(training: Training) -> Proposal:

@@ -14,7 +14,7 @@ from accel_helpers.measure.series import locate
 # "steps" stands for the first three where these were not told apart
 PARTS = ("compute", "memory", "overhead", "steps", "input", "callbacks", "validation")
 NOT_TOLD = "not told apart"
-NOTABLE = 0.05  # a smaller share is not said
+NOTABLE = 0.05  # a share that is surely smaller is not said
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,11 @@ class Parts:
 
     @property
     def seconds(self) -> dict[str, float]:
-        """Seconds by part, for a picture; without parts that there are not."""
+        """Seconds by part, for a picture; without those that were 0 in each round."""
         whole = median(self.wholes)
-        return {part: share * whole for part, share in self.shares.items() if share > 0}
+        return {
+            part: share * whole for part, share in self.shares.items() if any(self.rounds[part])
+        }
 
     @property
     def verdict(self) -> str:
@@ -81,13 +83,13 @@ class Parts:
             least, _ = locate(gaps).interval
         return largest if least > 0 else NOT_TOLD
 
-    def in_words(self, spread: bool = True) -> str:
-        """Return the parts that are worth a word, the largest first, perhaps with the intervals."""
+    def in_words(self) -> str:
+        """Return the parts that are worth a word, the largest first, with their intervals."""
         texts = []
-        for part, share in sorted(self.shares.items(), key=lambda item: -item[1]):
-            if share >= NOTABLE:
-                said = self.share_in_words(part) if spread else percent(share)
-                texts.append(f"{part} {said}")
+        for part in sorted(self.shares, key=lambda part: -self.shares[part]):
+            # of one that is not told it may be the upper end alone
+            if self.interval(part)[2] >= NOTABLE:
+                texts.append(f"{part} {self.share_in_words(part)}")
         return ", ".join(texts)
 
     def share_in_words(self, part: str) -> str:
@@ -99,6 +101,8 @@ class Parts:
     @property
     def finding(self) -> str:
         """The title of its picture."""
+        if self.verdict == NOT_TOLD:
+            return f"Not told apart yet: the largest part of {self.whole}"
         return pictures.largest(self.seconds, self.whole)
 
     def drawn(self, title: str) -> pictures.Picture:

@@ -14,16 +14,15 @@ from accel_helpers.fit.changes import ELSEWHERE, RESIDENT, Proposal
 from accel_helpers.fit.checked import checked
 from accel_helpers.fit.clock import TakesTurns, TimeBox, Timed, Turn, epochs_of, take_turns, until
 from accel_helpers.fit.dissection import Dissection
-from accel_helpers.fit.other_backend import OtherBackend
+from accel_helpers.fit.other_backend import OtherBackend, other_backend
 from accel_helpers.fit.parts import Parts
-from accel_helpers.fit.profile_result import COMPILATION, Change, Profile, said
+from accel_helpers.fit.profile_result import COMPILATION, LATE, Change, Profile, said
 from accel_helpers.fit.resident_turns import TimedResident
 from accel_helpers.fit.training import Training
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import FEW_SAMPLES, VAGUE, Measurement, Speedup
 
-# reasons for which a change was not tried
-LATE = "the time was up"
+# a reason for which a change was not tried
 LONG = "an epoch is too long for this: give it more seconds"
 LARGE = 0.25  # a part with more than this share of an epoch is helped; at least the largest
 MOSTLY = 0.5  # share of the whole training above which the compilation is the verdict
@@ -216,7 +215,7 @@ def _try(proposal: Proposal, dissection: Dissection, callback_seconds: float) ->
         else:
             then = _timed(proposal, changed, dissection, borrowed.copies())
         gain = for_another_minute(compared(dissection.as_it_is, then, dissection.box))
-    note = said(proposal.note) if proposal.note else ""
+    note = said(proposal.note, backend=other_backend()) if proposal.note else ""
     return Change(proposal.name, gain, note, training, proposal.alters)
 
 

@@ -14,6 +14,7 @@ from accel_helpers.measure.measurement import FASTER, SAME, SLOWER, Measurement,
 
 WORDS = Path(__file__).parents[1] / "data" / "profile.toml"
 COMPILATION = "compilation"
+LATE = "the time was up"  # the end of a reason for which a change was not tried
 UNDECIDED = "not told apart yet"  # of a gain that may be large or none
 MAY_BE_LARGE = 1.5  # times as fast, where an interval ends that tells nothing yet
 
@@ -102,8 +103,7 @@ class Profile:
 
         Where none was measurably faster, the first that was tried; None where none was.
         """
-        first = self.tried[0] if self.tried else None
-        return next(iter(self.advised), first)
+        return next(iter([*self.advised, *self.tried]), None)
 
     @property
     def advised(self) -> list[Change]:
@@ -174,11 +174,13 @@ class Profile:
             texts.append(said(sentence, name=change.name, gain=change.gain_in_words))
             texts.append(change.note)
         if not self.advised:
-            texts.append(said(self._why_nothing(), verdict=self.verdict))
-        others = [change for change in self.tried if change not in self.advised]
-        if others:
-            tried = "; ".join(f"{change.name}: {change.gain_in_words}" for change in others)
-            texts.append(said("tried", tried=tried))
+            texts.append(self.why_nothing)
+        tried = []
+        for change in self.tried:
+            if change not in self.advised:
+                tried.append(f"{change.name}: {change.gain_in_words}")
+        if tried:
+            texts.append(said("tried", tried="; ".join(tried)))
         if self.not_tried:
             reasons = [f"{name} ({reason})" for name, reason in self.not_tried.items()]
             texts.append(said("not_tried", not_tried="; ".join(reasons)))
@@ -186,13 +188,15 @@ class Profile:
         # some changes need no note
         return [text for text in texts if text]
 
-    def _why_nothing(self) -> str:
-        """Return the name of the sentence on why there is no change to advise."""
-        if any(change.is_undecided for change in self.tried):
-            return "undecided"
-        if self.tried:
-            return "nothing"
-        return "none" if self.not_tried else "unknown"
+    @property
+    def why_nothing(self) -> str:
+        """The sentence on why there is no change to advise."""
+        unsettled = [change.name for change in self.tried if change.is_undecided]
+        unsettled += [name for name, reason in self.not_tried.items() if reason.endswith(LATE)]
+        name = "nothing" if self.tried else "none"
+        if unsettled:
+            name = "unsettled"
+        return said(name, unsettled=", ".join(unsettled))
 
 
 def gain_in_words(gain: Speedup) -> str:

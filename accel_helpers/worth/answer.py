@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from accel_helpers._values import records
 from accel_helpers._values.words import (
-    factor,
     format_duration,
     format_seconds,
     fragment,
     spanned,
+    times,
     wrapped,
 )
 from accel_helpers.fit.profile_result import Profile
@@ -100,13 +100,14 @@ class Answer:
         kind, _, _ = self.model.partition("_")
         training = "your training" if kind in ("sequential", "functional") else self.model
         words |= {"training": training, "here": here, "short": short}
+        words["early"] = format_duration(self.row.pays_from[0])
         return sentences[name].format(answer=self, row=self.row, **words)
 
     def _words(self, row: ChipRow) -> dict[str, str]:
         """Return the cells of a chip's row behind its name, in the order of the columns."""
         faster = "?"
         if self._has_factor:
-            faster = _span(row.faster, factor)
+            faster = _span(row.faster, times)
         pays_from = _span(row.pays_from)
         if row.pays_from[0] == math.inf:
             pays_from = "never"
@@ -136,8 +137,8 @@ class Answer:
         texts = [self.advice, " ".join([self._said(name), *self.notes])]
         if self.profile:
             changes = [f"Try {change}" for change in self.profile.advised]
-            parts = self.profile.parts.in_words(spread=False)
-            texts += changes or [self._said("no change")]
+            texts += changes or [self.profile.why_nothing]
+            parts = self.profile.parts.in_words()
             texts.append(f"An epoch: {parts}. print(answer.details) tells the rest.")
             return texts
         if row.mostly:
@@ -157,7 +158,8 @@ class Answer:
     @property
     def details(self) -> str:
         """All that was measured, with its spread, what was tried, and each chip."""
-        return f"{self.profile}\n{self.table}"
+        told = str(self.profile).replace(" profile.change", " answer.profile.change")
+        return f"{told}\n{self.table}"
 
     @property
     def table(self) -> str:

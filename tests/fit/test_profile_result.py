@@ -47,6 +47,10 @@ def test_a_part_is_called_the_largest_where_that_is_sure():
         rounds = len(case["overhead"])
         found = Parts([1.0] * rounds, case)
         assert found.verdict == verdict
+        assert ("Not told apart" in found.finding) == (verdict == "not told apart")
+        for part in case:
+            assert part in found.in_words()
+            assert part in found.seconds
 
 
 def test_no_step_waits_longer_for_its_input_than_the_input_takes_alone():
@@ -83,8 +87,8 @@ def test_the_best_change_is_the_one_that_was_faster_by_the_most():
 
 
 def test_what_was_not_faster_is_no_advice_and_what_is_unsure_no_tie():
-    found = profile("prefetch(AUTOTUNE)", "run_eagerly=True")
-    assert "nothing was measurably faster" in words(found)
+    found = profile("prefetch(AUTOTUNE)", "run_eagerly=True", "unsure")
+    assert "too short for unsure, workers=4." in words(found)
     for name, case in CHANGES.items():
         found = change(name)
         assert case.get("gain", "") in found.gain_in_words

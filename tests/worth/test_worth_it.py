@@ -31,7 +31,7 @@ def asked(cpu, other, name="", *, epochs=60, count=7, changes=None, model=None):
     for change, seconds in (changes or {}).items():
         gain = compare(epoch, taking(seconds, change), in_turns=True)
         alters = change.startswith("batch")
-        tried.append(Change(change, gain, "", None, alters=alters))
+        tried.append(Change(change, gain, "", training=change, alters=alters))
     parts = Parts(epoch.samples, {"compute": epoch.samples})
     profile = Profile(
         "compute",
@@ -68,11 +68,12 @@ def test_the_verdict_follows_from_a_minute_an_epoch_here_and_what_is_there():
 @pytest.mark.usefixtures("keras")
 def test_it_advises_what_leaves_the_training_as_it_is_and_then_what_alters_it():
     changes = {"batch_size=256": 2.0, "KERAS_BACKEND=jax": 4.0, "a tie": 8.0}
-    said = str(asked(8.0, 1.0, changes=changes)).splitlines()
-    first, second = (line for line in said if line.startswith("Try "))
+    found = asked(8.0, 1.0, changes=changes)
+    first, second = (line for line in str(found).splitlines() if line.startswith("Try "))
     assert first.startswith("Try KERAS_BACKEND=jax: ")
     assert second.startswith("Try batch_size=256: ")
-    assert "nothing was measurably faster" in str(asked(8.0, 1.0))
+    assert " answer.profile.change.apply()" in found.details
+    assert "nothing was measurably faster" in str(asked(8.0, 1.0, changes={"a tie": 8.0}))
 
 
 def test_without_a_forecast_it_decides_by_the_ceiling(keras):
