@@ -114,7 +114,7 @@ def test_an_axis_that_does_not_begin_at_0_says_so_and_hides_nothing(monkeypatch)
     monkeypatch.setattr(pictures, "rows", draw)
     ladder()
     assert asked["start"] == 70
-    assert asked["label"].endswith("begins at 70")
+    assert asked["label"].endswith("from 70")
 
 
 def test_a_figure_of_ones_own_is_shown_once_under_its_finding():

@@ -37,17 +37,14 @@ def test_lesson_04_tells_what_the_compiler_said():
     assert 1e3 * V5E.peak_bf16_tflops_dense / V5E.mem_bw_gb_s == pytest.approx(240, abs=5)
 
 
-def test_lesson_05_calculates_with_what_is_published_and_fitted():
-    score, fitted = step_time.score()["small_keras"], step_time.fitted().constants
-    assert tells("05", "published trainings", score["held"], score["rows"])
-    by_hand = the_cell("05", "step_t4 =").source
-    assert f"{T4.peak_fp32_tflops}e12" in by_hand
-    assert f"{T4.mem_bw_gb_s:.0f}e9" in by_hand
-    assert f"{fitted['passes_training']:.0f} * batch_size" in by_hand
-    assert f"{1e6 * fitted['operation_training']:.0f}e-6" in by_hand
+def test_lesson_05_calculates_with_what_is_published():
+    score = step_time.score()["small_keras"]
+    assert tells("05", "the rest were slower", score["held"], score["rows"])
+    assert f"{T4.peak_fp32_tflops}e12" in the_cell("05", "forward =").source
     faster = H100.peak_fp32_tflops / T4.peak_fp32_tflops
+    in_tf32 = H100.peak_tf32_tflops_dense / T4.peak_fp32_tflops
     wider = H100.mem_bw_gb_s / T4.mem_bw_gb_s
-    assert tells("05", "H100 does", faster, wider)
+    assert tells("05", "is rated at", faster, in_tf32, wider)
 
 
 def test_lesson_06_tells_what_the_compiler_and_the_model_say_of_129():
