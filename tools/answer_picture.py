@@ -1,6 +1,6 @@
 """Measure and draw the course's first picture: how much faster a better chip could make a step.
 
-python tools/answer_picture.py    on a quiet machine: some two minutes
+python tools/answer_picture.py    on a quiet machine: some five minutes
 
 A model with next to nothing to compute stands in for an infinitely fast chip: width 1, or the small
 net without its convolutions. What its step still takes, no chip takes away.
@@ -23,7 +23,7 @@ from accel_helpers.measure import pictures
 
 WIDTHS = (16, 128, 512, 2048)
 BATCH_SIZES = (32, 256, 2048)
-SECONDS = 5  # for each training
+SECONDS = 9  # for each training
 CNN = "small CNN"
 TITLE = "Wide layers and large batches gain most from a better chip"
 NOTE = "Ceilings: about the most that a better chip could gain. No GPU was measured."
