@@ -61,11 +61,16 @@ class Parts:
 
     @property
     def seconds(self) -> dict[str, float]:
-        """Seconds by part, for a picture; without those that were 0 in each round."""
+        """Seconds by part, for a picture; without those that were 0 in each round.
+
+        "steps" stands for three parts, so it is there only where they are not.
+        """
         whole = median(self.wholes)
-        return {
-            part: share * whole for part, share in self.shares.items() if any(self.rounds[part])
-        }
+        seconds = {}
+        for part, share in self.shares.items():
+            if share or (part != "steps" and any(self.rounds[part])):
+                seconds[part] = share * whole
+        return seconds
 
     @property
     def verdict(self) -> str:

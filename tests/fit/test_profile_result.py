@@ -53,6 +53,11 @@ def test_a_part_is_called_the_largest_where_that_is_sure():
             assert part in found.seconds
 
 
+def test_a_picture_has_no_steps_where_their_parts_are_known():
+    known = {"overhead": (0.9, 0.9, 0.8), "memory": (0.0, 0.0, 0.1), "steps": (0.0, 0.0, 0.1)}
+    assert [*Parts([1.0] * 3, known).seconds] == ["overhead", "memory"]
+
+
 def test_no_step_waits_longer_for_its_input_than_the_input_takes_alone():
     training = SimpleNamespace(_callbacks=[], _parts_of_steps=lambda steps, turns: {"steps": steps})
     turns = {AS_IT_IS: Turn(10.0), IN_MEMORY: Turn(6.0), IDLE: Turn(3.0)}
