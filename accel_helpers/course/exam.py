@@ -12,8 +12,8 @@ from accel_helpers.course.quiz_widget import Field, Shown, boxed, button, html, 
 COUNT = 20  # questions of a paper
 PASS = 14  # right answers that are needed to pass
 SECOND_TRY = (
-    "This was a second try, after the answers were shown: your first marks stand. For new ones sit "
-    "another paper, such as `ah.course.draw_exam({next})`."
+    "This was a second try: your first marks stand. For new ones sit another paper, such as "
+    "`ah.course.draw_exam({next})`."
 )
 
 
@@ -123,6 +123,12 @@ def hand_in(number: int, answers: Mapping[int, object]) -> Result:
     >>> hand_in(1, {1: "a"}).passed
     False
     """
+    for place in answers:
+        if place not in range(1, COUNT + 1):
+            raise ValueError(
+                f"Not handed in yet: this paper has no question {place!r}. "
+                f"Its questions are the numbers 1 to {COUNT}."
+            )
     grades = []
     for place, question in enumerate(draw_exam(number).questions, 1):
         try:

@@ -96,7 +96,9 @@ def _chosen(question: Question, text: str) -> Grade:
         feedback = [_first_slip(question, letters)]
     if is_wrong and question.kind == "several":
         hits = len({*letters} & {*right})
-        feedback.append(f"You have {hits} of the {len(right)} that are right.")
+        others = len(letters) - hits
+        said = f"You have {hits} of the {len(right)} that are right, and {others} of the others."
+        feedback.append(said)
     return Grade(question, letters, letters, tuple(feedback))
 
 
@@ -111,7 +113,7 @@ def _first_slip(question: Question, letters: str) -> str:
             return f"{letter}) does not belong there. {question.options[letter].feedback}"
         if not right.startswith(letters[:step]):
             clue = question.options[letter].feedback
-            return f"{letter}) does not come as step {step}: something else is first. {clue}"
+            return f"{letter}) is not step {step}: another step comes before it. {clue}"
     return f"So far in order; {len(right) - len(letters)} more to come."
 
 

@@ -71,7 +71,7 @@ def reveal(
     You guessed 12 seconds; what came out: 30 seconds. The guess was too low.
     """
     if actual is None:
-        return "Not measurable here, so there is nothing to hold a guess against."
+        return "Nothing has come out here yet, so there is nothing to hold a guess against."
     came_out = _in_words(actual, unit)
     entry = record.newest("guess/").get(name)
     if entry is None:

@@ -59,6 +59,10 @@ def test_the_first_mark_of_a_paper_stands_and_the_last_score_is_that_of_the_last
 def test_an_answer_that_cannot_be_graded_is_named():
     with pytest.raises(ValueError, match=f"question {PLACE}"):
         exam.hand_in(1, {PLACE: "z"})
+    # The first try is not used up by a slip.
+    for place in 21, "1":
+        with pytest.raises(ValueError, match="no question"):
+            exam.hand_in(1, {place: "a"})
 
 
 def test_what_was_wrong_comes_back_and_the_sitting_is_kept():

@@ -65,7 +65,7 @@ def test_a_guess_is_compared_also_where_it_cannot_be_kept(own_record):
         own_record.write_text("{")
         predict.guess("q", guess)
         assert said in predict.reveal("q", actual)
-    assert "Not measurable here" in predict.reveal("q", None)
+    assert "Nothing has come out" in predict.reveal("q", None)
 
 
 def test_a_guess_at_what_was_left_out_is_neither_right_nor_wrong():

@@ -35,7 +35,7 @@ def overhead() -> pictures.Picture:
     handing_out = pictures.PIECES["overhead"]
     working = pictures.PIECES["compute"]
     texts = ["A drawing, not a measurement. Python hands out five operations, one after the other"]
-    with pictures.drawing("A faster chip shortens the blocks, not the gaps", 3.6) as axes:
+    with pictures.drawing("A faster chip only waits longer: Python sets the pace", 3.6) as axes:
         for frame, (name, work) in enumerate(FRAMES.items()):
             python = 3 * frame
             chip = python + 1
