@@ -92,7 +92,7 @@ def crossing(answer) -> Picture:
     finding += f". Yours takes {yours}"
     reach = max(minutes for minutes in (longest, early) if minutes < math.inf)
     # a wide interval may end far away from what matters
-    most = 1.3 * min(max(reach, late), 2 * reach)
+    most = 1.15 * min(max(reach, late), 4 * reach)
     setup = answer.setup_minutes
     slow, fast = answer.row.faster
     there = best = setup + most / fast
