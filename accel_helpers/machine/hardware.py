@@ -120,7 +120,7 @@ def _plain(name: str) -> str:
     return re.sub("nvidia|tesla|[- ]", "", name.lower())
 
 
-def peak(accelerator: Accelerator, dtype: str = "float32") -> float | None:
+def peak(accelerator: Accelerator | None, dtype: str = "float32") -> float | None:
     """Return the fastest dense rate at which a chip really computes in a number type.
 
     By default TensorFlow and JAX multiply float32 in TF32 on a GPU that has it, and a TPU
@@ -151,6 +151,19 @@ def peak(accelerator: Accelerator, dtype: str = "float32") -> float | None:
     """
     column = _first_known(accelerator, _COLUMNS[_dtype_name(dtype)])
     return getattr(accelerator, column, None)
+
+
+def roof(accelerator: Accelerator | None) -> tuple[float, float] | None:
+    """Return the bytes and the float32 FLOP of a second by the data sheet; None if one is unknown.
+
+    >>> roof(match("Tesla T4"))
+    (320000000000.0, 8100000000000.0)
+    """
+    flops = peak(accelerator)
+    moved = getattr(accelerator, "mem_bw_gb_s", None)
+    if not flops or not moved:
+        return None
+    return 1e9 * moved, 1e12 * flops
 
 
 def _first_known(chip: Accelerator | None, columns: Names) -> str:

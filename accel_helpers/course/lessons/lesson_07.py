@@ -235,13 +235,10 @@ def roof(found: Mapping) -> pictures.Picture:
     kind, _, _ = device.partition(":")
     name = backend.device_name(device)
     chip = hardware.match(name)
-    if chip is None or not hardware.peak(chip, "float32") or not chip.mem_bw_gb_s:
+    if hardware.roof(chip) is None:
         chip = hardware.match("Tesla T4")
     own = f"your {kind.upper()}"
-    roofs = {own: (memory, compute)}
-    bandwidth = 1e9 * chip.mem_bw_gb_s
-    peak = 1e12 * hardware.peak(chip, "float32")
-    roofs[f"{chip.name}, data sheet"] = (bandwidth, peak)
+    roofs = {own: (memory, compute), f"{chip.name}, data sheet": hardware.roof(chip)}
     title = f"The {STEP} reaches {reached} of {own}'s roof"
     return pictures.roofline(points, roofs, title=title, step=STEP)
 
