@@ -38,7 +38,7 @@ PARTS = {
 HEAD = re.compile(r"\*\*Minutes:\*\*[^\\\n]*")
 TOLD = "**Minutes:** {} for the core path, {} for the quiz, {} more under *Going further*."
 NOTHING_MORE = ", 0 more under *Going further*"
-ROW = re.compile(r"(\| \[?(0\d|1[01])\b[^|]*\| )\d+(?= \|)")
+ROW = re.compile(r"(\| \[?(0\d|1[01])\b.*?\| )\d+(?= \|)")
 
 
 def seconds(cell, seen):

@@ -56,13 +56,16 @@ class Symptom:
         return [re.compile(line, re.MULTILINE) for line in self.lines]
 
     def line_in(self, text: str) -> str:
-        """Return the line of a text that one of the `lines` matches, cut to 200 characters."""
+        """Return the line of a text that one of the `lines` matches; what is left out is a “…”."""
         for pattern in self.patterns:
             match = pattern.search(text)
             if match:
                 before = text[: match.start()].rpartition("\n")[2]
                 behind = text[match.start() :].partition("\n")[0]
-                return f"{before[-_EVIDENCE:]}{behind[:_EVIDENCE]}".strip(' ",')
+                start = "…" * (len(before) > _EVIDENCE)
+                end = "…" * (len(behind) > _EVIDENCE)
+                line = before[-_EVIDENCE:] + behind[:_EVIDENCE]
+                return start + line.strip(' ",') + end
         return ""
 
     def fits(self, text: str, error: raised.Seen) -> bool:

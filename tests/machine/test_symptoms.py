@@ -57,12 +57,14 @@ def test_a_real_report_still_gets_the_answer_that_was_judged():
 
 
 def test_all_that_is_in_a_text_is_found_and_what_the_last_exception_says_first():
-    one_short_line = r"(?!.*(Epoch|10/10))[^\\\x1b\n\r]{1,200}"
+    one_short_line = r"(?!.*(Epoch|10/10))[^\\\x1b\n\r]{1,202}"
     for alike in EXAMPLES["alike"]:
         for text in alike["texts"]:
             found = doctor.diagnose(text).findings
             assert [one.id for one in found] == alike["found"], text
             assert all(re.fullmatch(one_short_line, one.evidence) for one in found), text
+    (long,) = doctor.diagnose(f"{'x' * 150} Cannot dlopen some GPU libraries.").findings
+    assert long.evidence.startswith("…xxx") and long.evidence.endswith("libraries.")
 
 
 def test_what_to_do_fits_the_place_and_installs_nothing_over_what_colab_ships():
