@@ -64,7 +64,7 @@ def test_all_that_is_in_a_text_is_found_and_what_the_last_exception_says_first()
             assert [one.id for one in found] == alike["found"], text
             assert all(re.fullmatch(one_short_line, one.evidence) for one in found), text
     (long,) = doctor.diagnose(f"{'x' * 150} Cannot dlopen some GPU libraries.").findings
-    assert long.evidence.startswith("…xxx") and long.evidence.endswith("libraries.")
+    assert re.fullmatch(r"…x+ Cannot dlopen some GPU libraries\.", long.evidence)
 
 
 def test_what_to_do_fits_the_place_and_installs_nothing_over_what_colab_ships():
