@@ -94,8 +94,8 @@ def main():
     machine = f"{runtime.describe().name}, {date.today()}"
     words = {}
     for (model, size), found in ceilings.items():
-        text = f"{times(found.ratio)} times" if found.conclusive else "nothing measurable"
-        words[f"{model}, {size}"] = text
+        low, high = map(times, found.interval)
+        words[f"{model}, {size}"] = f"{low} to {high} times"
     said = "; ".join(f"{key}: {text}" for key, text in words.items())
     alt = f"{TITLE}, by width and batch size. {NOTE} On {machine}: {said}."
     png = draw(ceilings).png

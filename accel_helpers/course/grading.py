@@ -113,7 +113,7 @@ def _first_slip(question: Question, letters: str) -> str:
             return f"{letter}) does not belong there. {question.options[letter].feedback}"
         if not right.startswith(letters[:step]):
             clue = question.options[letter].feedback
-            return f"{letter}) is not step {step}: another step comes before it. {clue}"
+            return f"{letter}) comes later. {clue}"
     return f"So far in order; {len(right) - len(letters)} more to come."
 
 

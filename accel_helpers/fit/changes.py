@@ -17,6 +17,7 @@ from accel_helpers.fit.batches import (
     shapes_change,
     why_no_room,
 )
+from accel_helpers.fit.profile_result import IN_PLACE_OF_FIT
 from accel_helpers.fit.training import ARRAYS, DATASET, Training, samples_in
 from accel_helpers.machine import backend
 
@@ -181,7 +182,7 @@ def _resident(training: Training) -> Proposal:
     """Propose `fit_resident`: all data on the device, and an epoch as one program."""
     reason = resident_turns.why_not(training)
     make_call = partial(resident_turns.resident_training, training)
-    return Proposal("fit_resident", make_call, reason, "resident", RESIDENT)
+    return Proposal(IN_PLACE_OF_FIT, make_call, reason, "resident", RESIDENT)
 
 
 def _in_16_bits(training: Training) -> Proposal:

@@ -6,7 +6,7 @@ from operator import truediv
 from statistics import median
 from typing import ClassVar
 
-from accel_helpers._values.words import format_duration, percent
+from accel_helpers._values.words import format_duration, format_seconds, percent
 from accel_helpers.measure import pictures
 from accel_helpers.measure.measurement import FEW_SAMPLES
 from accel_helpers.measure.series import locate
@@ -108,11 +108,20 @@ class Parts:
         """The title of its picture."""
         if self.verdict == NOT_TOLD:
             return f"Not told apart yet: the largest part of {self.whole}"
-        return pictures.largest(self.seconds, self.whole)
+        share = percent(self.shares[self.verdict])
+        return f"{share} of {self.whole} is {self.verdict}"
 
     def drawn(self, title: str) -> pictures.Picture:
-        """Return its picture; see `pictures.plot`."""
-        return pictures.bar(self.seconds, title=title, whole=self.whole)
+        """Draw one bar in pieces, each in a row that begins where the last ends."""
+        colours = pictures.colours_of(self.seconds)
+        rows = []
+        start = 0.0
+        for part, seconds in self.seconds.items():
+            end = start + seconds
+            note = f"{format_seconds(seconds)}, {self.share_in_words(part)}"
+            rows.append(pictures.Row(part, note, interval=(start, end), colour=colours[part]))
+            start = end
+        return pictures.rows(rows, (f"time of {self.whole}", format_seconds), title=title)
 
     def __str__(self) -> str:
         return f"{self.whole} takes {format_duration(median(self.wholes))}: {self.in_words()}"

@@ -14,6 +14,7 @@ from accel_helpers.measure.measurement import FASTER, SAME, SLOWER, Measurement,
 
 WORDS = Path(__file__).parents[1] / "data" / "profile.toml"
 COMPILATION = "compilation"
+IN_PLACE_OF_FIT = "fit_resident"  # the name of the change that is
 LATE = "the time was up"  # the end of a reason for which a change was not tried
 UNDECIDED = "not told apart yet"  # of a gain that may be large or none
 MAY_BE_LARGE = 1.5  # times as fast, where an interval ends that tells nothing yet
@@ -107,9 +108,17 @@ class Profile:
 
     @property
     def advised(self) -> list[Change]:
-        """The changes to make: the best that leaves the training as it is, and that alters it."""
-        best = (fastest(self.tried, alters=False), fastest(self.tried, alters=True))
-        return [change for change in best if change is not None]
+        """The changes to make: the best that leaves the training as it is, and that alters it.
+
+        Where the first takes the place of ``fit``, the best that keeps ``fit`` stands between them.
+        """
+        keeping_fit = [change for change in self.tried if change.name != IN_PLACE_OF_FIT]
+        advised = []
+        for tried, alters in ((self.tried, False), (keeping_fit, False), (self.tried, True)):
+            best = fastest(tried, alters=alters)
+            if best is not None and best not in advised:
+                advised.append(best)
+        return advised
 
     @property
     def shares(self) -> dict[str, float]:

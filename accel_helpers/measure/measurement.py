@@ -190,7 +190,7 @@ def drawn(timings: Sequence[Measurement], title: str) -> Picture:
         ends += timing.samples
     shortest = min(ends)
     log = max(ends) > FAR_APART * shortest
-    x = ("time; dots: single timings, bar: 95% interval", format_seconds)
+    x = ("dots: single timings, black: median, pale: 95% interval", format_seconds)
     return rows(things, x, title=title, log=log)
 
 

@@ -193,28 +193,12 @@ def _draw_row(axes, place: int, row: Row) -> None:
     axes.annotate(row.note, (1, place), (6, 0), beside, "offset points", va="center")
 
 
-def bar(pieces: Mapping[str, float], *, title: str, whole: str = "a step") -> Picture:
-    """Draw one bar in pieces, given in seconds, each in a row that begins where the last ends."""
-    colours = _colours(pieces)
-    total = sum(pieces.values())
-    things = []
-    start = 0.0
-    for name, seconds in pieces.items():
-        end = start + seconds
-        duration = format_seconds(seconds)
-        note = f"{duration}, {percent(seconds / total)}"
-        thing = Row(name, note, interval=(start, end), colour=colours[name])
-        things.append(thing)
-        start = end
-    return rows(things, (f"time of {whole}", format_seconds), title=title)
-
-
 def bars(things: Mapping[str, Mapping[str, float]], *, title: str) -> Picture:
     """Draw a step of each thing as a bar in pieces, given in seconds; one may lack a piece."""
     pieces_of_all: dict[str, float] = {}
     for pieces in things.values():
         pieces_of_all |= pieces
-    colours = _colours(pieces_of_all)
+    colours = colours_of(pieces_of_all)
     starts = [0.0] * len(things)
     texts = list(things)
     with drawing(title, 1.0 + 0.32 * len(things)) as axes:
@@ -237,7 +221,7 @@ def bars(things: Mapping[str, Mapping[str, float]], *, title: str) -> Picture:
         return finished(axes.figure, texts)
 
 
-def _colours(pieces: Mapping[str, float]) -> dict[str, str]:
+def colours_of(pieces: Mapping[str, float]) -> dict[str, str]:
     """Return the colour of each piece; those that are in no other picture take turns."""
     colours = {}
     for place, piece in enumerate(pieces):
@@ -378,10 +362,10 @@ def plot(result, *, title: str = "") -> Picture:
     Examples
     --------
     >>> print(plot({"compute": 0.001, "overhead": 0.003}))
-    75% of a step is overhead: compute 1 ms, 25%; overhead 3 ms, 75%.
+    75% of a step is overhead: a step, compute 1 ms, overhead 3 ms.
     """
     if isinstance(result, Mapping) and result:
-        return bar(result, title=title or largest(result))
+        return bars({"a step": result}, title=title or largest(result))
     if not hasattr(result, "drawn"):
         raise TypeError(
             "plot draws a Measurement, a comparison, the epochs of time_fit, a profile, or the "

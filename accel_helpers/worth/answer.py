@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from accel_helpers._values import records
 from accel_helpers._values.words import (
+    factor,
     format_duration,
     format_seconds,
     fragment,
     spanned,
-    times,
     wrapped,
 )
 from accel_helpers.fit.profile_result import Profile
@@ -107,7 +107,7 @@ class Answer:
         """Return the cells of a chip's row behind its name, in the order of the columns."""
         faster = "?"
         if self._has_factor:
-            faster = _span(row.faster, times)
+            faster = _span(row.faster, factor)
         pays_from = _span(row.pays_from)
         if row.pays_from[0] == math.inf:
             pays_from = "never"

@@ -72,5 +72,7 @@ def test_how_far_to_trust_it_is_said_by_the_models_that_are_most_like_this_one(k
     case = TRUST[name]
     make = getattr(keras.layers, name)
     model = keras.Sequential([keras.Input(case["input"]), make(*case["sizes"])])
-    _, notes = expected_rows(model, case["batch"], "T4")
+    (row,), notes = expected_rows(model, case["batch"], "T4")
     assert case["said"] in notes[0]
+    # how fast a fused kernel is nobody knows, so no chip is ruled out
+    assert (row.step[1] == 0) == (case["said"] == "cuDNN")

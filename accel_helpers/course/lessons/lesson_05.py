@@ -7,7 +7,6 @@ from functools import partial
 
 from accel_helpers._values.words import spanned, times
 from accel_helpers.course.checks import FunctionCheck
-from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.pictures import Picture, bars, lines
 
 
@@ -95,14 +94,11 @@ def crossing(answer) -> Picture:
     most = 1.15 * min(max(reach, late), 4 * reach)
     setup = answer.setup_minutes
     slow, fast = answer.row.faster
-    there = best = setup + most / fast
+    best = setup + most / fast
+    curves = {"this CPU": {0: 0, most: most}, f"{chip}, at best": {0: setup, most: best}}
     if slow:
-        # a band, from the best case to the worst
-        there = Measurement.from_samples([best, setup + most / slow])
-    training = {shortest: shortest, longest: longest}
-    band = f"{chip}, best to worst"
-    curves = {"this CPU": {0: 0, most: most}, band: {0: setup, most: there}}
-    curves["your training"] = training
+        curves[f"{chip}, at worst"] = {0: setup, most: setup + most / slow}
+    curves["your training"] = {shortest: shortest, longest: longest}
     x = ("minutes of training on this CPU", "{:.3g}".format)
     return lines(curves, x, ("minutes until it is done", x[1]), title=finding)
 
