@@ -80,7 +80,7 @@ def test_the_form_is_handed_in_as_a_whole(own_record):
     button.click()
     assert "no answer" in status.value
     assert not own_record.exists()
-    choices.value = known.right(ONE)
+    choices.value = RIGHT[PLACE]
     button.click()
     assert "1 of 20, 13 short" in status.value
     assert "✓" in said.value
