@@ -9,8 +9,8 @@ from accel_helpers.course.questions import Question
 from accel_helpers.course.quiz_widget import Shown
 from accel_helpers.course.record import Entry
 
-# The verdicts on an answer. After the last two, which the exam would count as wrong, a question is
-# asked again.
+# The verdicts on an answer. After the last two, which the material would count as wrong, a question
+# is asked again.
 RIGHT, MATERIAL, TODAY, WRONG = "right", "as the material", "right today", "wrong"
 
 

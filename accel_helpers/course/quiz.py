@@ -101,7 +101,7 @@ def answer(name: str, given: str | float) -> Grade:
 
 
 def ask_again() -> Quiz:
-    """Show the questions again whose last answer the exam would count as wrong.
+    """Show the questions again whose last answer the material would count as wrong.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def overview() -> str:
             right[question.lesson] += 1
     lessons = []
     for lesson, count in sorted(right.items()):
-        lessons.append(f"lesson {lesson} {count} of {len(show_quiz(lesson).questions)}")
+        lessons.append(f"{count} of {len(show_quiz(lesson).questions)} in lesson {lesson}")
     exam = "No practice exam yet."
     # The newest comes last.
     for number, paper in record.newest("paper/").items():

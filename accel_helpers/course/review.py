@@ -61,8 +61,8 @@ def both_answers(*numbers: str) -> Review:
 def missed() -> Review:
     """Show what you missed and what was right, and both answers to the exam questions behind it.
 
-    Missed is what the exam would count as wrong, and what was left empty. Where there is nothing, a
-    note says so.
+    Missed is what the material would count as wrong, and what was left empty. Where there is
+    nothing, a note says so.
 
     Examples
     --------
@@ -76,4 +76,4 @@ def missed() -> Review:
     # A question of the bank may cover several of the exam's, and those of a quiz count, too.
     numbers = {number for question in lost for number in question.exam}
     behind = tuple(answer for answer in answers() if answer.number in numbers)
-    return Review(behind, "The exam would count as wrong:", lost)
+    return Review(behind, "The material would count as wrong:", lost)

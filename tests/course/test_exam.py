@@ -37,7 +37,7 @@ def test_who_knows_the_material_passes_every_paper_and_today_is_told_apart(own_r
         assert today.material == material.today == agree
         assert today.passed == (agree >= 14)
         assert material.passed
-        assert f"In the exam you would lose {', '.join(differ)}" in str(today)
+        assert f"By the material you lose {', '.join(differ)}" in str(today)
 
 
 def test_fourteen_answers_of_the_material_pass_and_thirteen_do_not():
@@ -80,7 +80,7 @@ def test_the_form_is_handed_in_as_a_whole(own_record):
     button.click()
     assert "no answer" in status.value
     assert not own_record.exists()
-    choices.value = known.right(ONE)
+    choices.value = RIGHT[PLACE]
     button.click()
     assert "1 of 20, 13 short" in status.value
     assert "✓" in said.value

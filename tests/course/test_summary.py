@@ -51,7 +51,7 @@ def test_where_the_learner_stands():
     predict.guess("05/verdict", "Not worth it: small_cnn takes 39 s on this CPU.")
     text = written()
     assert f"{result.material} of 20 as the material answers, {result.today} as is true" in text
-    assert "Right answers: lesson 00 1 of" in text
+    assert "Right answers: 1 of 4 in lesson 00" in text
     assert "Not worth it: small_cnn takes 39 s on this CPU." in text
 
 
