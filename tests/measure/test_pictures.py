@@ -59,9 +59,7 @@ def drawn():
     yield slower, "Default fit is 1.67 times as fast as e: default fit 4.8 s; e 8 s."
     far_apart = plot(compare(START, taking(0.006, "f")), title="T")
     yield far_apart, "T: default fit 4.8 s; f 6 ms."
-    yield plot(PARTS), "75% of a step is memory: compute 1 s, 25%; memory 3 s, 75%."
-    of_a_t4 = drawings("05")["bars"]({"T4": PARTS})
-    yield of_a_t4, "The overhead stays: no chip shortens it: T4, compute 1 s, memory 3 s."
+    yield plot(PARTS), "75% of a step is memory: a step, compute 1 s, memory 3 s."
     yield roofline(), "Under a roof: here: 110 GFLOP/s; a T4: 8 TFLOP/s; adding 1.4 GFLOP/s at 0.1"
     climbed = climb(32)
     yield climbed, "Resident, small batches: at least 800 times as fast, same batch size: "

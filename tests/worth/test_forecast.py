@@ -75,4 +75,4 @@ def test_how_far_to_trust_it_is_said_by_the_models_that_are_most_like_this_one(k
     (row,), notes = expected_rows(model, case["batch"], "T4")
     assert case["said"] in notes[0]
     # how fast a fused kernel is nobody knows, so no chip is ruled out
-    assert (row.step[1] == 0) == (case["said"] == "cuDNN")
+    assert bool(row.step[1]) == (name != "LSTM")
