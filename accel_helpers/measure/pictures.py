@@ -28,6 +28,7 @@ STYLE: dict = {
     "figure.constrained_layout.w_pad": 0.08,
     "figure.constrained_layout.h_pad": 0.06,
 }
+PAPER = {"fc": "white", "ec": "none", "pad": 0.5}  # behind words, so that no line strikes them
 DPI = 160
 WIDE = 5.4  # inches of a picture; a page shows 100 dots for each
 WIDEST = 8.6
@@ -308,14 +309,14 @@ def roofline(
     looks: list[dict] = [{"color": OWN, "lw": 2.2}, {"color": GREY, "ls": "--"}]
     texts = []
     with drawing(title, 3.4) as axes:
-        write = partial(axes.annotate, textcoords="offset points")
+        write = partial(axes.annotate, textcoords="offset points", bbox=PAPER)
         for look, (name, (memory, compute)) in zip(looks, roofs.items(), strict=True):
             places = [left, compute / memory, right]
             heights = [left * memory, compute, compute]
             axes.plot(places, heights, **look)
             level = _flops(compute)
             text = f"{name}: {level}"
-            write(text, (right, compute), (0, 3), ha="right", color=look["color"])
+            write(text, (right, compute), (0, 6), ha="right", color=look["color"])
             texts.append(text)
         for name, (each, rate) in points.items():
             colour = GREY
@@ -369,8 +370,7 @@ def plot(result, *, title: str = "") -> Picture:
     if not hasattr(result, "drawn"):
         raise TypeError(
             "plot draws a Measurement, a comparison, the epochs of time_fit, a profile, or the "
-            "parts of a step, also as a mapping of names to seconds; got "
-            f"{shown(result)}."
+            f"parts of a step, also as a mapping of names to seconds; got {shown(result)}."
         )
     title = title or result.finding
     return result.drawn(title)

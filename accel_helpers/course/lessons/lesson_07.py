@@ -93,10 +93,10 @@ def crossing(cpu: Curve, chip: Curve) -> float | None:
 
     Faster is what differs by more than `APART`. The size is read off between the two curves, on
     logarithmic scales, and need not be one that was timed. It is the smallest size where the chip
-    is faster at all of them, and None where it is not faster at the largest. Only sizes that are in
-    both curves count: there must be one.
+    is faster at all of them, and None where it is not faster at the largest. The chip's curve has
+    every size of the CPU's.
     """
-    sizes = sorted(set(cpu) & set(chip))
+    sizes = sorted(cpu)
     gains = []
     for size in sizes:
         cpu_seconds = _seconds(cpu[size])
@@ -207,8 +207,7 @@ def adding(curves: Mapping[str, Curve]) -> pictures.Picture:
         marks[f"about {rounded}"] = (size, seconds)
     x = ("numbers", _size)
     y = ("time", format_seconds)
-    dashed = list(estimates)
-    return pictures.lines(lines, x, y, title=title, log=True, dashed=dashed, marks=marks)
+    return pictures.lines(lines, x, y, title=title, log=True, dashed=list(estimates), marks=marks)
 
 
 def _size(numbers: float) -> str:
@@ -244,9 +243,9 @@ def roof(found: Mapping) -> pictures.Picture:
 
 
 def contrast(steps: Mapping[str, Mapping[str, float]]) -> pictures.Picture:
-    """Draw a step's roof above the whole step, of which the title says what it mostly is."""
-    *_, whole = steps.values()
-    share = pictures.largest(whole, "the step on a T4")
+    """Draw a step's roof above the step, of which the title says what it mostly is, and others."""
+    _, small, *_ = steps.values()
+    share = pictures.largest(small, "a T4's step of 32")
     title = f"By forecast, {share}"
     return pictures.bars(steps, title=title)
 
@@ -280,7 +279,7 @@ def _draw_memory(axes, column: int, memory: Mapping) -> str:
         width *= log(memory["bytes"] / 1e3) / log(16e6)
     high = memory.get("high", 1)
     top = row - high / 2 + 0.2
-    axes.bar(column, high - 0.4, width, top, color=ROWS[row], ec=pictures.GREY)
+    axes.bar(column, high - 0.4, width, top, color=ROWS[round(row)], ec=pictures.GREY)
     words = f"{memory['name']}\n{memory['size']}".strip()
     middle = {"ha": "center", "va": "center"}
     axes.text(column, row, words, **middle)

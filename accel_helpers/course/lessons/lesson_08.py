@@ -73,13 +73,12 @@ class PaysAfter(FunctionCheck):
 CHECKS = {"08/pays_after": PaysAfter(pays_after)}
 
 
-def roof(found: Mapping[str, Mapping]) -> pictures.Picture:
+def roof(found: Mapping) -> pictures.Picture:
     """Draw the chain one by one and fused, under the roof that was measured and that of a T4."""
     points = found["points"]
-    own = found["roof"]
     chip = hardware.match("Tesla T4")
     roofs = {
-        "yours, measured": (own["memory"], own["compute"]),
+        "yours, measured": (found["memory"], found["compute"]),
         f"{chip.name}, data sheet": hardware.roof(chip),
     }
     _, before = points["one by one"]

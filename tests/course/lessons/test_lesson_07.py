@@ -80,5 +80,5 @@ def test_the_roofline_says_how_much_of_the_roof_the_step_reaches():
 
 
 def test_the_pictures_of_a_step_and_of_the_memories_say_what_they_show():
-    assert "100% of the step on a T4 is wait: " in contrast({"step": {"wait": 7}}).alt
+    assert "100% of a T4's step of 32 is wait: " in contrast({"roof": {}, "step": {"wait": 7}}).alt
     assert "shared memory 40 × 64 KiB, 3.66 TB/s; L2 cache 4 MiB" in memories().alt
