@@ -15,7 +15,7 @@ HOW = {
     "number": "Type a number ({unit})",
     "order": "Put the steps in order. Some may not belong",
 }
-NOT_FOUND = "not available: the standard answer"
+NOT_FOUND = "not available: the usual answer"
 # E11 to E14 are further questions: another exam's, or of no material.
 THIS_EXAM = ("E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8", "E9", "E10")
 DATA = Path(__file__).parent / "data"

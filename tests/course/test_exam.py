@@ -37,7 +37,7 @@ def test_who_knows_the_material_passes_every_paper_and_today_is_told_apart(own_r
         assert today.material == material.today == agree
         assert today.passed == (agree >= 14)
         assert material.passed
-        assert f"By the material you lose {', '.join(differ)}" in str(today)
+        assert f"so lost by the material: no. {', '.join(differ)}" in str(today)
 
 
 def test_fourteen_answers_of_the_material_pass_and_thirteen_do_not():
@@ -67,7 +67,7 @@ def test_an_answer_that_cannot_be_graded_is_named():
 
 def test_what_was_wrong_comes_back_and_the_sitting_is_kept():
     result = exam.hand_in(1, {**RIGHT, PLACE: known.wrong(ONE)})
-    assert f"Wrong or empty: {PLACE}." in str(result)
+    assert f"Wrong or empty: no. {PLACE}." in str(result)
     assert quiz.ask_again().questions == (ONE,)
     kept = record.newest("paper/")["1"]
     assert kept.outcome == "passed"

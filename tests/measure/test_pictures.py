@@ -111,8 +111,8 @@ def test_an_axis_that_does_not_begin_at_0_says_so_and_hides_nothing(monkeypatch)
 
     monkeypatch.setattr(pictures, "rows", draw)
     ladder()
-    assert asked["start"] == 70
-    assert asked["label"].endswith("from 70")
+    assert asked["start"] == 60
+    assert asked["label"].endswith("from 60")
 
 
 def test_a_figure_of_ones_own_is_shown_once_under_its_finding():

@@ -200,8 +200,8 @@ def ladder(models: Sequence[Score]) -> pictures.Picture:
 def _drawn(
     things: Sequence[pictures.Row], title: str, lowest: float, more: str = ""
 ) -> pictures.Picture:
-    """Draw shares in %, on an axis that begins at the ten below the lowest."""
-    start = 10 * (lowest // 10)
+    """Draw shares in %, on an axis that begins at the ten below the lowest, which lies inside."""
+    start = 10 * ((lowest - 1) // 10)
     label = f"right answers, in %{more}; axis from {start:.0f}"
     return pictures.rows(things, (label, pictures.number), title=title, start=start)
 
