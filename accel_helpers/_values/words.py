@@ -98,8 +98,8 @@ def times(factor: float) -> str:
 
 
 def factor(ratio: float) -> str:
-    """Return a factor as `times` does, and with three digits below 2: 1.16 and 1.25 differ much."""
-    return f"{ratio:.3g}" if ratio < 2 else times(ratio)
+    """Return a factor as `times` does, from 1 to 2 with three digits: 1.16 and 1.25 differ much."""
+    return f"{ratio:.3g}" if 1 <= ratio < 2 else times(ratio)
 
 
 def format_bytes(count: float) -> str:

@@ -186,13 +186,14 @@ class Dissection:
         added = turns[OTHER_SIZE].epoch - turns[IN_MEMORY].epoch
         compute = min(max(size * added / (other_size - size), 0.0), steps)
         rest = steps - compute
-        parts = {"compute": compute, "overhead": rest}
+        parts = {"compute": compute}
+        overhead = rest
         if NARROW in turns:
-            parts["overhead"] = min(turns[NARROW].epoch, rest)
-            parts["memory"] = min(rest - parts["overhead"], self._most_for_weights())
+            overhead = min(turns[NARROW].epoch, rest)
+            parts["memory"] = min(rest - overhead, self._most_for_weights())
         launching = self.training.steps * take_away.most_for_launching(self.as_it_is.model)
         most_for_launching = turns[IDLE].epoch + launching
-        parts["overhead"] = min(parts["overhead"], most_for_launching)
+        parts["overhead"] = min(overhead, most_for_launching)
         parts["steps"] = steps - sum(parts.values())
         return parts
 
