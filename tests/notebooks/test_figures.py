@@ -39,7 +39,7 @@ def test_lesson_04_tells_what_the_compiler_said():
 
 def test_lesson_05_calculates_with_what_is_published():
     score = step_time.score()["small_keras"]
-    assert tells("05", "the rest were slower", score["held"], score["rows"])
+    assert tells("05", "the rest took longer", score["held"], score["rows"])
     assert f"{T4.peak_fp32_tflops}e12" in the_cell("05", "forward =").source
     faster = H100.peak_fp32_tflops / T4.peak_fp32_tflops
     in_tf32 = H100.peak_tf32_tflops_dense / T4.peak_fp32_tflops
