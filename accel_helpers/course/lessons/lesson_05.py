@@ -99,8 +99,9 @@ def crossing(answer) -> Picture:
     if slow:
         curves[f"{chip}, at worst"] = {0: setup, most: setup + most / slow}
     curves["your training"] = {shortest: shortest, longest: longest}
+    marks = {times(minutes): (minutes, minutes) for minutes in (early, late) if minutes < most}
     x = ("minutes of training on this CPU", "{:.3g}".format)
-    return lines(curves, x, ("minutes until it is done", x[1]), title=finding)
+    return lines(curves, x, ("minutes until it is done", x[1]), title=finding, marks=marks)
 
 
 PICTURES = {
