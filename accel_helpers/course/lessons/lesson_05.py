@@ -5,7 +5,7 @@ import operator
 from collections.abc import Callable
 from functools import partial
 
-from accel_helpers._values.words import spanned, times
+from accel_helpers._values.words import times
 from accel_helpers.course.checks import FunctionCheck
 from accel_helpers.measure.pictures import Picture, bars, lines
 
@@ -87,8 +87,6 @@ def crossing(answer) -> Picture:
         finding += " where you are"
     else:
         finding += f"; over {times(late)}, change"
-    yours = spanned(times(shortest), times(longest))
-    finding += f". Yours takes {yours}"
     reach = max(minutes for minutes in (longest, early) if minutes < math.inf)
     # a wide interval may end far away from what matters
     most = 1.15 * min(max(reach, late), 4 * reach)

@@ -107,7 +107,7 @@ def test_the_finding_of_the_crossing_is_known_by_arithmetic():
         ((0.6, 0.9), "The T4: it never pays"),
     ]:
         said = crossing(in_place(faster, here)).alt
-        assert said.startswith(f"{finding}. Yours takes 9: ")
+        assert said.startswith(f"{finding}: ")
 
 
 def test_a_forecast_held_or_missed(monkeypatch):
