@@ -194,7 +194,7 @@ def test_time_fit_times_whole_epochs_in_its_seconds(keras, case):
         clock=device.clock,
     )
     epochs = timed.epochs
-    assert epochs.median == pytest.approx(case["epoch"], rel=0.05)
+    assert epochs.median == pytest.approx(case["epoch"], rel=0.1)
     assert len(epochs.samples) >= 5
     least, most = case["used"]
     assert least < device.clock() < most
